@@ -46,7 +46,7 @@ at::Tensor expected_products(at::Tensor const& x, std::vector<at::Tensor> const&
   return at::cat(rows);
 }
 
-double error(at::Tensor const& found, at::Tensor const& expected) {
+double largest_error(at::Tensor const& found, at::Tensor const& expected) {
   if (found.numel() == 0) return found.sizes() == expected.sizes() ? 0 : 1e300;
   return ((found.to(at::kDouble) - expected).abs() / (1 + expected.abs())).max().item<double>();
 }
@@ -68,11 +68,11 @@ void compare(std::vector<std::int64_t> const& loads, std::vector<std::int64_t> c
   at::Tensor const y = redco::kernel::grouped_linear(leaves[0], {leaves.begin() + 1, leaves.end()}, offsets);
   at::Tensor const expected = expected_products(exact[0], {exact.begin() + 1, exact.end()}, offsets);
   CHECK(y.scalar_type() == type);
-  CHECK(error(y.detach(), expected.detach()) < tolerance);
+  CHECK(largest_error(y.detach(), expected.detach()) < tolerance);
   at::Tensor const g = numbers(y.sizes().vec(), 2.1, type);
   y.backward(g);
   expected.backward(g.to(at::kDouble));
-  for (std::size_t i = 0; i < leaves.size(); ++i) CHECK(error(leaves[i].grad(), exact[i].grad()) < tolerance);
+  for (std::size_t i = 0; i < leaves.size(); ++i) CHECK(largest_error(leaves[i].grad(), exact[i].grad()) < tolerance);
 }
 
 }  // namespace experts_test
@@ -143,8 +143,8 @@ TEST_CASE("rows that are spread and combined are those of each token, weighted")
           at::Tensor const back = redco::kernel::combine_rows(spread, weights, slots, copies);
           at::Tensor const expected = x.to(at::kDouble) * weights.to(at::kDouble).sum(1, true);
           CHECK(back.scalar_type() == type);
-          CHECK(error(back, expected) < tolerance);
-          CHECK(error(redco::kernel::combine_rows(spread, {}, slots, copies),
+          CHECK(largest_error(back, expected) < tolerance);
+          CHECK(largest_error(redco::kernel::combine_rows(spread, {}, slots, copies),
                       x.to(at::kDouble) * static_cast<double>(copies)) < tolerance);
         }
 }
@@ -177,7 +177,7 @@ TEST_CASE("a router multiplies in f32, and its gradients have the dtypes of its 
                    weight = numbers({5, 64}, 0.9, at::kBFloat16).requires_grad_();
   at::Tensor const y = redco::kernel::router_scores(x, weight);
   CHECK(y.scalar_type() == at::kFloat);
-  CHECK(error(y.detach(), x.detach().to(at::kDouble).mm(weight.detach().to(at::kDouble).t())) < 1e-5);
+  CHECK(largest_error(y.detach(), x.detach().to(at::kDouble).mm(weight.detach().to(at::kDouble).t())) < 1e-5);
   y.sum().backward();
   CHECK(x.grad().scalar_type() == at::kBFloat16);
   CHECK(weight.grad().scalar_type() == at::kBFloat16);
@@ -189,5 +189,5 @@ TEST_CASE("an extra loss adds its gradient once, whatever the gradient of the va
   CHECK(z.equal(y));
   (z * 5).sum().backward();
   CHECK(y.grad().equal(at::full({3}, 5, at::kDouble)));
-  CHECK(error(p.grad(), 2 * p.detach()) < 1e-15);
+  CHECK(largest_error(p.grad(), 2 * p.detach()) < 1e-15);
 }

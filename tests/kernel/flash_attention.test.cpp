@@ -20,7 +20,7 @@ TEST_CASE("attention on a CUDA device uses flash operators or blocks according t
                        at::ScalarType type = at::kBFloat16) {
     auto const part = [&](std::int64_t rows, std::int64_t heads) { return at::empty({2, rows, heads * width}, type); };
     return kernel::cuda::attention_way_of(
-        {part(queries, o.heads), part(keys, o.kv_heads), part(keys, o.kv_heads), o.bias, o.key_mask}, o);
+        {part(queries, o.heads), part(keys, o.kv_heads), part(keys, o.kv_heads), o.bias, o.key_mask, o.sinks}, o);
   };
   attention_options const plain{.heads = 4, .kv_heads = 2}, causal{.heads = 4, .kv_heads = 2, .causal = true};
   auto const changed = [](attention_options o, auto const& change) { return change(o), o; };

@@ -83,11 +83,11 @@ sharded::dense_function dense_experts(expected_form const& form) {
   };
 }
 
-at::Tensor input() { return sharded::values_of("x", std::vector<std::int64_t>{batch, tokens, width}) * 3; }
+at::Tensor some_input() { return sharded::values_of("x", std::vector<std::int64_t>{batch, tokens, width}) * 3; }
 
 template <class Layer>
 void check(expected_form const& form) {
-  sharded::check_module<model_of_experts<Layer>>(input(), dense_experts(form), {1, 2, 3});
+  sharded::check_module<model_of_experts<Layer>>(some_input(), dense_experts(form), {1, 2, 3});
 }
 
 /// A network of one rank with the values of sharded::fill.
@@ -191,29 +191,29 @@ TEST_CASE("the gate of BigMac reads the features before they descend") {
 
 TEST_CASE("the auxiliary loss reaches the loss by itself, once, on one shard and on two") {
   for (int const tp : {1, 2}) {
-    CHECK(sharded::distance(auxiliary_gradient<per_sequence>(tp, input()), expected_gradient(input(), 0.25, false)) <
+    CHECK(sharded::distance(auxiliary_gradient<per_sequence>(tp, some_input()), expected_gradient(some_input(), 0.25, false)) <
           1e-14);
-    CHECK(sharded::distance(auxiliary_gradient<per_batch>(tp, input()), expected_gradient(input(), 0.25, true)) <
+    CHECK(sharded::distance(auxiliary_gradient<per_batch>(tp, some_input()), expected_gradient(some_input(), 0.25, true)) <
           1e-14);
   }
-  CHECK(auxiliary_gradient<cdac<>>(1, input()).eq(0).all().item<bool>());
+  CHECK(auxiliary_gradient<cdac<>>(1, some_input()).eq(0).all().item<bool>());
 }
 
 TEST_CASE("the auxiliary loss per sequence is the sum over its micro-batches; the loss per batch is not") {
   auto const in_parts = [&]<class Layer>(Layer) {
-    return auxiliary_gradient<Layer>(1, input().slice(0, 0, 1)) + auxiliary_gradient<Layer>(1, input().slice(0, 1));
+    return auxiliary_gradient<Layer>(1, some_input().slice(0, 0, 1)) + auxiliary_gradient<Layer>(1, some_input().slice(0, 1));
   };
-  CHECK(sharded::distance(in_parts(per_sequence()), auxiliary_gradient<per_sequence>(1, input())) < 1e-14);
-  CHECK(sharded::distance(in_parts(per_batch()), auxiliary_gradient<per_batch>(1, input())) > 1e-6);
+  CHECK(sharded::distance(in_parts(per_sequence()), auxiliary_gradient<per_sequence>(1, some_input())) < 1e-14);
+  CHECK(sharded::distance(in_parts(per_batch()), auxiliary_gradient<per_batch>(1, some_input())) > 1e-6);
 }
 
 TEST_CASE("padding tokens do not count in the auxiliary loss") {
   at::Tensor const mask = at::ones({batch, tokens}, at::kBool);
   mask.slice(0, 1, 2).slice(1, 3).fill_(false);
-  CHECK(sharded::distance(auxiliary_gradient<per_sequence>(1, input(), mask),
-                          expected_gradient(input(), 0.25, false, mask)) < 1e-14);
-  CHECK(sharded::distance(auxiliary_gradient<per_batch>(1, input(), mask),
-                          expected_gradient(input(), 0.25, true, mask)) < 1e-14);
+  CHECK(sharded::distance(auxiliary_gradient<per_sequence>(1, some_input(), mask),
+                          expected_gradient(some_input(), 0.25, false, mask)) < 1e-14);
+  CHECK(sharded::distance(auxiliary_gradient<per_batch>(1, some_input(), mask),
+                          expected_gradient(some_input(), 0.25, true, mask)) < 1e-14);
 }
 
 TEST_CASE("biases of a router choose experts but do not weigh them, and move towards the mean load once per step") {
@@ -226,7 +226,7 @@ TEST_CASE("biases of a router choose experts but do not weigh them, and move tow
     at::Tensor loads = own.net->balances()[0].loads;
     redco::pass const in = redco::nn::training_pass(rank).with_examples(0, batch);
     redco::bound_network<model> const bound(own.net, in);
-    at::Tensor const x = input(), y = bound(x).detach();
+    at::Tensor const x = some_input(), y = bound(x).detach();
     auto const counted = [&](double expected, std::string const& law) {
       sharded::must(loads.sum().item<double>() == expected, law);
     };
@@ -257,7 +257,7 @@ TEST_CASE("counts of a router are not doubled by recomputation") {
     rank_network<stack> const own(rank);
     for (bool const again : {false, true}) {
       redco::pass const in = redco::nn::training_pass(rank, 0, 0, {.recompute = again}).with_examples(0, batch);
-      redco::bound_network<stack>(own.net, in)(input()).sum().backward();
+      redco::bound_network<stack>(own.net, in)(some_input()).sum().backward();
       for (redco::nn::load_balance const& one : own.net->balances()) {
         sharded::must(one.loads.sum().item<double>() == 2 * batch * tokens, "each token is counted once");
         at::Tensor(one.loads).zero_();
@@ -271,8 +271,8 @@ TEST_CASE("routing and gradients are equal with and without recomputation") {
     rank_network<stack> const kept(rank), again(rank);
     redco::pass const in = redco::nn::training_pass(rank).with_examples(0, batch);
     redco::pass const recomputes = redco::nn::training_pass(rank, 0, 0, {.recompute = true}).with_examples(0, batch);
-    redco::bound_network<stack>(kept.net, in)(input()).pow(2).sum().backward();
-    redco::bound_network<stack>(again.net, recomputes)(input()).pow(2).sum().backward();
+    redco::bound_network<stack>(kept.net, in)(some_input()).pow(2).sum().backward();
+    redco::bound_network<stack>(again.net, recomputes)(some_input()).pow(2).sum().backward();
     sharded::must(kept.store.gradients().equal(again.store.gradients()), "bit for bit");
   });
 }
