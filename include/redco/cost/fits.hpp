@@ -29,7 +29,8 @@ constexpr budget_check check_budget() {
   // Wrong sizes and an illegal mesh have their own errors.
   constexpr auto const& facts = shard::constant_facts_of<Model>.parameters;
   if (shard::constant_facts_of<Model>.mistake || !shard::plannable(Mesh) ||
-      Mesh.pp > shard::constant_facts_of<Model>.most_stages || shard::first_illegal(facts, Mesh) < facts.size())
+      Mesh.pp > shard::constant_facts_of<Model>.most_stages || shard::first_illegal(facts, Mesh) < facts.size() ||
+      (Mesh.cp > 1 && !shard::divides_sequences<Model, Mesh>))
     return {Mesh};
   setup run{Mesh, Load, Compute, Recompute};
   run.zero = Zero;

@@ -97,7 +97,8 @@ struct attention {
   template <class Config>
   static constexpr attention_scores scores(Config const& config) {
     std::int64_t const dim = form(config).head_dim;
-    attention_scores s{.scale = 1.0 / square_root(static_cast<double>(dim))};
+    // Wrong sizes, such as 0 heads, are found later.
+    attention_scores s{.scale = 1.0 / square_root(static_cast<double>(dim > 0 ? dim : 1))};
     (detail::apply_trait<Traits>(config, dim, s), ...);
     return s;
   }

@@ -2,12 +2,15 @@
 
 #include <redco/shard/entry.hpp>
 #include <redco/shard/plan.hpp>
+#include <redco/model/model.hpp>
+#include <redco/layer/tree.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/blame.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace redco::shard {
@@ -66,6 +69,11 @@ struct layer_has {};
 /// of `Divisor`; `Layer` is its path.
 template <std::int64_t Size, std::int64_t Divisor, char... Layer>
 struct layer_divides {};
+
+/// True if ranks along the mesh axis cp can compute parts of the sequences of a model.
+template <auto const& Model, mesh Mesh>
+inline constexpr bool divides_sequences =
+    Mesh.pp == 1 && layers::divides_sequences<models::net_of<std::remove_cvref_t<decltype(Model)>>>;
 
 }  // namespace redco::shard
 
@@ -174,7 +182,8 @@ namespace redco {
 ///
 /// The error shows the parameter at fault and the legal numbers of ranks, or the layers at fault
 /// and their sizes. Codes for sizes: redco[L004] to [L006] and [L009] to [L011]. Codes for splits:
-/// redco[S001] heads, [S002] key-value heads, [S003] other. Code for pipeline stages: redco[S010].
+/// redco[S001] heads, [S002] key-value heads, [S003] other. Code for pipeline stages: redco[S010],
+/// for ranks with parts of sequences: redco[S011].
 template <auto const& Model, mesh Mesh>
 struct legal {
   using sizes = shard::detail::size_verdict<Model>;
@@ -209,6 +218,10 @@ struct legal {
       diag::verdict<shard::detail::stage_check{Mesh.pp, asked::most_stages}>{},
       "redco[S010]: the model cannot be cut into so many pipeline stages; choose at most as many stages as it has "
       "blocks");
+  static_assert(
+      Mesh.cp == 1 || shard::divides_sequences<Model, Mesh>,
+      "redco[S011]: ranks along cp divide sequences that a layer or a stage needs whole; give cp = 1, or a model "
+      "of layers that declare by_token");
   static_assert(
       diag::verdict<check<shard::legality::heads>{Mesh, asked::units, asked::found}, blamed>{},
       "redco[S001]: the number of heads is not divisible by the mesh width; choose a width that divides the heads");
