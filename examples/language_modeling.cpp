@@ -2,6 +2,7 @@
 // headers) and 300 steps of 4,096 bytes leave the held-out loss at 2.1 nats per byte or above.
 //
 //   language_modeling --ranks 2 --n-model-shards 2 --text FILE_OR_FOLDER ...    all options: --help
+//   language_modeling --sparse-block 8    every second layer attends to blocks of 8 bytes
 
 #include <redco/train.hpp>
 
@@ -12,6 +13,7 @@ struct my_options {
   redco::training_flags training{.max_steps = 300, .global_batch = 16, .warmup = 30, .lr = 1e-3};
   std::vector<std::string> text = {"/usr/include/boost/hana", "/usr/include/range", "/usr/include/cereal"};
   double dropout = 0.1, invalid_utf8 = 0;
+  int sparse_block = 0;
 
   static constexpr auto fields() {
     using o = my_options;
@@ -24,7 +26,10 @@ struct my_options {
             .at_most(1),
         redco::field<"dropout">(&o::dropout, "share of embeddings, branches and attention that is set to 0")
             .at_least(0)
-            .at_most(1));
+            .at_most(1),
+        redco::field<"sparse_block">(&o::sparse_block,
+                                     "bytes per block of sparse attention in every second layer, as in mGPT; 0: dense")
+            .at_least(0));
   }
 };
 
@@ -37,8 +42,9 @@ struct text_batch {
 int main(int argc, char** argv) {
   return redco::main_of<my_options>(
       argc, argv, "Trains a byte-level GPT-2.", [](my_options const& o, auto const& options) {
-        redco::gpt2 const model{
-            {.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6, .dropout = o.dropout}};
+        redco::models::mgpt const model{
+            {{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6, .dropout = o.dropout},
+             o.sparse_block}};
 
         auto const lm =
             redco::collate([](std::span<std::string const> texts) {

@@ -112,6 +112,8 @@
 #include <redco/layer/activations.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/attention_traits.hpp>
+#include <redco/layer/block_pattern.hpp>
+#include <redco/layer/block_set.hpp>
 #include <redco/layer/branches.hpp>
 #include <redco/layer/convolutions.hpp>
 #include <redco/layer/dropout.hpp>
@@ -127,6 +129,7 @@
 #include <redco/layer/recurrent.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/sparse_traits.hpp>
 #include <redco/layer/tree.hpp>
 #include <redco/layer/with_distance_bias.hpp>
 #include <redco/layer/wrappers.hpp>
@@ -150,6 +153,7 @@
 #include <redco/model/any_model.hpp>
 #include <redco/model/bert.hpp>
 #include <redco/model/llama.hpp>
+#include <redco/model/mgpt.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/stored_name.hpp>

@@ -13,6 +13,9 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   redco_demo_test(trains 0 ARGUMENTS ${text} --mesh 1x2 --max-steps 2 --dtype f32 WORDS
     "plan: mesh 1x2, f32" "column-parallel" "peak " "all_reduce" "held-out loss [0-9.]+ nats per byte" "--resume"
     "\nnamespace " "\ntemplate <class T, class")  # samples continue whole prompts of any length
+  redco_demo_test(sparse 0 ARGUMENTS ${text} --mesh 1x2 --max-steps 2 --dtype f32 --check-saved --sparse-block 8 WORDS
+    "held-out loss [0-9.]+ nats per byte" "\nnamespace " "sparse_block +8")
+  redco_demo_test(sparse_block 64 ARGUMENTS ${text} --sparse-block=-1 WORDS "sparse-block")
   redco_demo_test(illegal_mesh 64 ARGUMENTS ${text} --mesh 1x4 WORDS "1, 2, 3, 6")
   redco_demo_test(unknown_device 64 ARGUMENTS ${text} --device gpu WORDS "--device gpu .*give auto, cpu or cuda")
   redco_demo_test(unknown_option 64 ARGUMENTS ${text} --epoch 2 WORDS "--epochs")

@@ -105,17 +105,18 @@ struct one_thread {
   ~one_thread() { at::set_num_threads(before); }
 };
 
-/// A case whose inputs are q, k, v, or qkv alone, then the bias if there is one.
+/// A case whose inputs are q, k, v, or qkv alone, then the bias or the sinks if there are any.
 struct device_case {
   std::string name;
   attention_options options;
   tensor_list inputs;
-  bool biased = false;
+  bool biased = false, sunk = false;
 };
 
 inline at::Tensor call_of(device_case const& c, tensor_list const& x) {
   attention_options o = c.options;
   if (c.biased) o.bias = x.back();
+  if (c.sunk) o.sinks = x.back();
   return x.size() < 3 ? kernel::self_attention(x[0], o) : kernel::cross_attention(x[0], x[1], x[2], o);
 }
 
@@ -175,6 +176,25 @@ inline std::vector<device_case> all_device_cases() {
                    o.distance0 = 25, o.query0 = 3, o.window = 17, o.causal = true, o.key_mask = mask;
                  }),
                  with(apart(3, 20, 23, 4, 2, 5), device_wave({4, 49}, 0.6)), true});
+  all.push_back({"pattern of blocks",
+                 options([&](auto& o) {
+                   o.causal = true, o.pattern = {2, 4, 1, 4}, drop(o);
+                 }),
+                 {device_wave({3, 19, 8 * 5}, 0.4)}});
+  all.push_back({"sliding band, mask, window", options([&](auto& o) {
+                   o.causal = true, o.query0 = 12, o.pattern = {.block = 3, .local = 2, .sliding = true};
+                   o.key_mask = mask, o.window = 5;
+                 }),
+                 apart(3, 11, 23, 4, 2, 5)});
+  all.push_back({"sinks, soft cap",
+                 options([&](auto& o) { o.causal = true, o.soft_cap = 0.7, drop(o); }),
+                 {device_wave({3, 19, 8 * 5}, 0.4), device_wave({4}, 0.8)},
+                 false,
+                 true});
+  all.push_back({"sinks, pattern of blocks, mask", options([&](auto& o) {
+                   o.causal = true, o.query0 = 2, o.pattern = {1, 3, 1, 2}, o.key_mask = mask, o.head0 = 3;
+                 }),
+                 with(apart(3, 21, 23, 4, 2, 5), device_wave({4}, 0.8) * 3), false, true});
   return all;
 }
 

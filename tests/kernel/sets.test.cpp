@@ -103,12 +103,23 @@ std::vector<set_case> all_set_cases(redco::comm::group& one) {
     add("max pool", {set_sample({2, 3, 7, 11}, 0.2)}, [window](in t) { return kernel::max_pool(t[0], window); });
   add("self-attention", {set_sample({2, 9, 5 * 4}, 0.2)},
       [](in t) { return kernel::self_attention(t[0], attention_of(3, 1)); });
+  add("self-attention with a pattern of blocks and sinks", {set_sample({2, 29, 5 * 4}, 0.2), set_sample({3}, 1.7)},
+      [](in t) {
+        auto o = attention_of(3, 1);
+        o.pattern = {2, 4, 1, 4}, o.soft_cap = 1.3, o.sinks = t[1];
+        return kernel::self_attention(t[0], o);
+      });
   at::Tensor documents = at::arange(9).remainder(4).repeat({2, 1});
   documents[1].copy_(at::arange(9));
   documents = documents.to(tested_device());
   add("self-attention of documents", {set_sample({2, 9, 5 * 4}, 0.2)}, [documents](in t) {
     auto o = attention_of(3, 1);
     o.causal = true, o.documents = documents;
+    return kernel::self_attention(t[0], o);
+  });
+  add("self-attention of documents with a pattern of blocks", {set_sample({2, 9, 5 * 4}, 0.2)}, [documents](in t) {
+    auto o = attention_of(3, 1);
+    o.documents = documents, o.pattern = {1, 3, 1, 3};
     return kernel::self_attention(t[0], o);
   });
   at::Tensor const mask = at::ones({2, 9}, at::kBool);
@@ -121,6 +132,14 @@ std::vector<set_case> all_set_cases(redco::comm::group& one) {
       [seen](in t) {
         auto o = attention_of(2, 1);
         o.window = 4, o.key_mask = seen, o.bias = t[3];
+        return kernel::cross_attention(t[0], t[1], t[2], o);
+      });
+  add("cross-attention with a pattern, a mask, a bias and sinks",
+      {set_sample({2, 9, 8}, 0.2), set_sample({2, 9, 4}, 1.2), set_sample({2, 9, 4}, 2.2),
+       set_sample({1, 2, 9, 9}, 0.7), set_sample({2}, 0.9)},
+      [seen](in t) {
+        auto o = attention_of(2, 1);
+        o.pattern = {.block = 2, .local = 2, .sliding = true}, o.key_mask = seen, o.bias = t[3], o.sinks = t[4];
         return kernel::cross_attention(t[0], t[1], t[2], o);
       });
   add("attention with a bias by distance", {set_sample({2, 5, 12}, 0.2), set_sample({2, 13}, 0.8)}, [](in t) {

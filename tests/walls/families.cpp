@@ -86,10 +86,12 @@ TEST_CASE("decoders with each kind of rotary positions, blocks and norms compute
   check_folder<models::olmo2>("olmo2");
 }
 
-TEST_CASE("rotary positions and a sliding window count from the cache") {
-  llama const model{
-      {.vocab = 23, .context = 32, .width = 24, .ffn = 20, .heads = 4, .kv_heads = 2, .layers = 2, .window = 3}};
-  check_decoding(model, [](auto const& net) { return net; });
+TEST_CASE("rotary positions and a sliding window, shorter or longer than the prompt, count from the cache") {
+  for (std::int64_t const window : {3, 7, 40}) {
+    llama const model{
+        {.vocab = 23, .context = 32, .width = 24, .ffn = 20, .heads = 4, .kv_heads = 2, .layers = 2, .window = window}};
+    check_decoding(model, [](auto const& net) { return net; });
+  }
 }
 
 TEST_CASE("a bias by distance counts from the cache, on both sides") {

@@ -138,13 +138,14 @@ inline constexpr diagnosis diagnoses[] = {
      "give it subs and rebind, or redco::layers::leaf_tag as its layer_concept where it is made of no other layers"},
     {"L008", "an attention is given a trait twice, or a type that is no trait of it",
      "Named traits in any order describe an attention besides its width and heads: redco::key_value_heads, "
-     "head_dim, biased, attention_dropout, query_deviation, output_deviation, query_key_norm, rotary, sliding_window, unscaled, distance_biased, or a type of "
-     "your own with a trait_name and a function apply. Cross-attention takes neither query_key_norm nor rotary.",
+     "head_dim, biased, attention_dropout, query_deviation, output_deviation, query_key_norm, rotary, sliding_window, sparse_causal, sliding_band, attention_sinks, unscaled, distance_biased, or a type of "
+     "your own with a trait_name and a function apply. Cross-attention takes neither query_key_norm nor rotary nor sinks, "
+     "and only causal attention takes a pattern of blocks (sparse_causal or sliding_band).",
      "give each trait at most once"},
     {"L009", "a size of a layer is not a multiple of another size",
      "Attention gives each head the same number of features, grouped-query attention each key-value head the same number of "
-     "heads, group normalisation each group the same number of channels; rotary positions turn features by pairs, and "
-     "patches cover an image. The types in the message name the layer, the size and its divisor.",
+     "heads, group normalisation each group the same number of channels; rotary positions turn features by pairs, the global blocks "
+     "of all patterns fill a window of sparse attention, and patches cover an image. The types in the message name the layer, the size and its divisor.",
      "make it a multiple"},
     {"L010", "a layer is nested too deeply",
      "The path of a layer or parameter is kept in 80 characters, the blocks around it in six levels. The types in the message "

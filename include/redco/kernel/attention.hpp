@@ -9,18 +9,18 @@ namespace redco::kernel {
 /// Hkv) D]. A soft cap bounds scale q k^T before the bias is added. The columns are H query heads,
 /// Hkv key heads and Hkv value heads, of D elements each.
 /// Returns a contiguous tensor [B, T, H D]. A query whose keys are all masked gets the mean of the
-/// values that the causal rule allows.
+/// values that the causal rule and the pattern allow.
 ///
-/// Autograd saves qkv, the result, the log-sum-exp [B, H, T], and bias and mask if given. Throws
-/// `error` with exit code 70 if shapes, dtypes or devices do not fit. Memory: README of kernel/.
+/// Autograd saves qkv, the result, the log-sum-exp [B, H, T], and bias, sinks and mask if given.
+/// Throws `error` with exit code 70 for wrong shapes, dtypes or devices. Memory: README of kernel/.
 at::Tensor self_attention(at::Tensor const& qkv, attention_options const& options);
 
 /// Computes attention of queries q [B, T, H D] to keys k and values v [B, S, Hkv D], for
 /// cross-attention and for decoding with a cache. For a cache, k and v are views of it and query0 =
 /// S - T. Returns a contiguous tensor [B, T, H D].
 ///
-/// Autograd saves q, k, v, the result, the log-sum-exp [B, H, T], and bias and mask if given.
-/// Precision, errors, and results of masked queries are those of self_attention.
+/// Autograd saves q, k, v, the result, the log-sum-exp [B, H, T], and bias, sinks and mask if
+/// given. Precision, errors, and results of masked queries are those of self_attention.
 at::Tensor cross_attention(at::Tensor const& q, at::Tensor const& k, at::Tensor const& v,
                            attention_options const& options);
 

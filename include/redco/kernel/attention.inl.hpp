@@ -38,6 +38,15 @@ inline void check_documents(at::Tensor const& positions) {
   }
 }
 
+/// Returns true if there is no pattern of blocks, or one that the kernels can compute. `spare`:
+/// keys after the position of the last query.
+inline bool is_good_pattern(attention_options const& o, std::int64_t spare) {
+  layers::block_pattern const& p = o.pattern;
+  if (p.block == 0) return true;
+  return o.causal && spare >= 0 && p.block > 0 && p.local > 0 && p.patterns > 0 && p.global >= 0 &&
+         p.global <= p.local / p.patterns;
+}
+
 inline void check_attention(at::Tensor const& q, std::int64_t keys, attention_options const& o) {
   auto const t = q.scalar_type();
   attention_check(t == at::kFloat || t == at::kDouble || t == at::kBFloat16, "queries must be f64, f32 or bf16", q);
@@ -45,9 +54,14 @@ inline void check_attention(at::Tensor const& q, std::int64_t keys, attention_op
   attention_check(o.dropout >= 0 && o.dropout < 1, "dropout must be at least 0 and below 1", q);
   attention_check(o.soft_cap >= 0 && std::isfinite(o.soft_cap), "soft_cap must be a positive number, or 0", q);
   attention_check(keys > 0, "there must be at least one key", q);
-  for (at::Tensor const& x : {o.key_mask, o.bias, o.documents})
+  for (at::Tensor const& x : {o.key_mask, o.bias, o.documents, o.sinks})
     attention_check(!x.defined() || x.device() == q.device(),
-                    "key_mask, bias and documents must be on the queries' device", x);
+                    "key_mask, bias, documents and sinks must be on the queries' device", x);
+  attention_check(!o.sinks.defined() || o.sinks.sizes() == at::IntArrayRef{o.heads}, "sinks must be [H]", o.sinks);
+  attention_check(is_good_pattern(o, keys - o.query0 - q.size(1)),
+                  "a pattern of blocks needs the causal rule, a key for each position, and windows that its global "
+                  "blocks fit",
+                  q);
   if (o.documents.defined()) {
     attention_check(o.causal && o.query0 == 0 && keys == q.size(1), "documents need causal self-attention", q);
     attention_check(
@@ -125,9 +139,12 @@ inline void check_gathered(at::Tensor const& q, gathered_keys const& seen, atten
       !o.bias.defined() || (o.bias.dim() == 2 && o.bias.size(0) == o.heads && o.distance0 >= o.query0 + q.size(1) - 1 &&
                             o.distance0 - o.query0 + seen.indices.size(1) - 1 < o.bias.size(1)),
       "a bias must be [H, all distances]");
-  for (at::Tensor const& x : {seen.keys, seen.values, o.key_mask, o.bias})
+  for (at::Tensor const& x : {seen.keys, seen.values, o.key_mask, o.bias, o.sinks})
     gathered_check(!x.defined() || x.device() == q.device(),
-                   "keys, values, key_mask and bias must be on the device of q");
+                   "keys, values, key_mask, bias and sinks must be on the device of q");
+  gathered_check(!o.sinks.defined() || o.sinks.sizes() == at::IntArrayRef{o.heads}, "sinks must be [H]");
+  gathered_check(is_good_pattern(o, seen.indices.size(1) - o.query0 - q.size(1)),
+                 "a pattern of blocks needs the causal rule and a key for each position");
   gathered_check(o.dropout == 0 && !o.documents.defined(), "it has no dropout and no documents");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/layer/block_pattern.hpp>
 #include <redco/random/stream.hpp>
 
 #include <redco/tensor/torch.hpp>
@@ -21,6 +22,10 @@ struct attention_options {
   /// Size of the sliding window: query i sees only the last `window` keys up to its own position
   /// query0 + i. 0: no window.
   std::int64_t window = 0;
+  /// Pattern of blocks, which needs the causal rule. Query i of head h sees only keys that the
+  /// pattern allows to position query0 + i of head head0 + h. By default there is no pattern. CPU
+  /// kernels compute the scores of live blocks only.
+  layers::block_pattern pattern = {};
   double scale = 0;  ///< factor of q k^T; 0 means 1 / sqrt(D)
   /// Bound of the scaled scores s, which become soft_cap * tanh(s / soft_cap) before bias and
   /// masks. 0: no bound.
@@ -36,6 +41,9 @@ struct attention_options {
   /// key j of query i gets column distance0 + j - (query0 + i).
   at::Tensor bias = {};
   std::int64_t distance0 = 0;
+  /// Differentiable sinks [H], one score without a value for each head; may be undefined. The
+  /// output of a query is multiplied by sigmoid(log-sum-exp of its scores - sink).
+  at::Tensor sinks = {};
   /// Probability of zeroing an element of the softmax. If it is not 0, `key` must be set.
   double dropout = 0;
   /// Random stream for the dropout of this call. The 32-bit word for query i, key j, head h and
@@ -43,7 +51,7 @@ struct attention_options {
   /// therefore independent of how examples and heads are split over ranks.
   random::stream key = {};
   std::int64_t row0 = 0;    ///< global index of example 0, for dropout
-  std::int64_t head0 = 0;   ///< global index of this rank's head 0, for dropout
+  std::int64_t head0 = 0;   ///< global index of this rank's head 0, for dropout and patterns
   std::int64_t query0 = 0;  ///< position of query 0 among the keys; S - T in decoding with a cache
 
   /// Returns the factor of q k^T for heads of `d` elements: `scale`, or 1 / sqrt(d) if `scale` is

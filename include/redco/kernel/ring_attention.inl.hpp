@@ -114,6 +114,8 @@ inline void check_ring(attention_options const& o) {
   if (o.key_mask.defined()) refuse("attention has a key mask");
   if (o.documents.defined()) refuse("attention keeps documents of a row apart");
   if (o.dropout > 0) refuse("attention has dropout");
+  if (o.pattern.is_sparse()) refuse("attention has a pattern of blocks");
+  if (o.sinks.defined()) refuse("attention has sinks");
 }
 
 template <class Twin>

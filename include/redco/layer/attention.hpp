@@ -4,9 +4,11 @@
 #include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/norms.hpp>
+#include <redco/layer/sparse_traits.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
 #include <redco/fact/side_products.hpp>
+#include <redco/shape/bytes.hpp>
 
 #include <array>
 #include <cstddef>
@@ -31,6 +33,8 @@ constexpr bool are_attention_traits() {
   if constexpr (!(requires { std::string_view(Traits::trait_name); } && ...)) {
     return false;
   } else if constexpr (Kind == attention_kind::cross && (requires { Traits::of_self_attention; } || ...)) {
+    return false;
+  } else if constexpr (Kind != attention_kind::causal && (requires { Traits::of_causal_attention; } || ...)) {
     return false;
   } else {
     std::array<std::string_view, sizeof...(Traits)> const names{Traits::trait_name...};
@@ -109,6 +113,7 @@ struct attention {
     w.multiple("heads", heads, "key-value heads", kv);
     if (sizes.head_dim > 0 && heads == extent_of<Heads>(config))
       w.multiple("rotary features of a head", scores(config).rotary.dims, "features of a pair", 2);
+    bool const has_pattern = detail::pattern_facts(w, scores(config).pattern);
 
     if (!w.expect_rank(3)) return;
     w.expect_features(width);
@@ -173,6 +178,7 @@ struct attention {
       if (biases.qkv) w.share(kv, {2 * kv * dim}, {heads * dim}, packed ? heads : 0, input);
       w.share(kv, {2 * kv * dim, width}, {heads * dim, width}, packed ? heads : 0, input);
     }
+    if (sizes.sinks) detail::sink_facts(w, heads);
     w.produce({rows, length, heads * dim}, 2, heads);
     fact::flow const queries = w.activation;
     w.multiply(rows * length, width, heads * dim);
@@ -213,10 +219,18 @@ struct attention {
     w.save("output");
     bool const sized = heads == extent_of<Heads>(config) && sizes.head_dim > 0;
     std::int64_t const seen = sized ? seen_keys(scores(config), w.blocks(), all_keys) : all_keys;
-    w.multiply(rows * own * all, dim, seen);  // The scores.
-    w.multiply(rows * own * all, seen, dim);  // The weighted sums of values.
+    if (sized && has_pattern) {
+      std::int64_t const each = detail::live_scores(scores(config), w.blocks(), own, all, seen);
+      std::int64_t const pairs = shape::saturating_multiply(rows, each);
+      w.multiply(pairs, dim, 1);  // The scores.
+      w.multiply(1, pairs, dim);  // The weighted sums of values.
+    } else {
+      w.multiply(rows * own * all, dim, seen);  // The scores.
+      w.multiply(rows * own * all, seen, dim);  // The weighted sums of values.
+    }
     w.backward(asked);
     w.workspace("key_value_gradient", key_values);
+    if (sizes.sinks) w.workspace("sink_gradient", {{rows, own}, 1, own}, fact::width_kind::accumulate);
     if (exchanges) {
       exchange_facts(w, queries.shape, queries.shape, heads);
       w.save("joined_heads");

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/layer/block_pattern.hpp>
+#include <redco/layer/block_set.hpp>
 #include <redco/layer/extent_of.hpp>
 
 #include <array>
@@ -36,6 +38,7 @@ struct attention_form {
   bool norm_over_heads = false;
   double norm_epsilon = 0;
   int norm_offset = 0;  ///< The factor of a feature is norm_offset + its norm weight
+  bool sinks = false;   ///< True if each head has a trained sink
 };
 
 /// Choices of the feature pairs that rotate together: i and i + half of the rotated features
@@ -89,20 +92,6 @@ struct rotary_angles {
   friend constexpr bool operator==(rotary_angles const&, rotary_angles const&) = default;
 };
 
-/// A set of blocks of a model, by index from 0 to 127.
-struct block_set {
-  static constexpr std::int64_t capacity = 128;
-  std::array<std::uint64_t, 2> bits = {};
-
-  constexpr bool has(std::int64_t block) const {
-    return block >= 0 && block < capacity && ((bits[static_cast<std::size_t>(block / 64)] >> (block % 64)) & 1) != 0;
-  }
-  constexpr void add(std::int64_t block) {
-    bits[static_cast<std::size_t>(block / 64)] |= std::uint64_t{1} << (block % 64);
-  }
-  friend constexpr bool operator==(block_set const&, block_set const&) = default;
-};
-
 /// The options for attention scores, which are scale * q k^T, with a soft cap, plus biases. Each
 /// trait (option) of an attention layer changes some of them in its function `apply(config,
 /// head_dim, scores)`.
@@ -113,6 +102,8 @@ struct attention_scores {
   /// Number of keys that a query attends to, the last at its own position; 0: all keys that the
   /// kind of attention allows.
   std::int64_t window = 0;
+  block_pattern pattern = {};   ///< Blocks of keys that a query attends to
+  block_set dense_blocks = {};  ///< Blocks whose attention layers have no `pattern`
   rotary_angles rotary = {};
   block_set unrotated = {};  ///< Blocks whose attention layers have no rotary positions
   /// Blocks whose queries attend to all keys. Their rotary angles have `full_theta` and
@@ -126,6 +117,7 @@ struct attention_scores {
     attention_scores own = *this;
     if (full_blocks.has(block)) own.window = 0, own.rotary.theta = full_theta, own.rotary.scaling = full_scaling;
     if (unrotated.has(block)) own.rotary.dims = 0;
+    if (dense_blocks.has(block)) own.pattern = {};
     return own;
   }
 };
@@ -139,7 +131,8 @@ namespace redco {
 ///
 /// An attention trait is a type with a name `trait_name`, which a layer accepts once. Its function
 /// `apply(config, form)` changes sizes, or `apply(config, head_dim, scores)` changes the
-/// computation of scores. Cross-attention rejects a trait with a member `of_self_attention`.
+/// computation of scores. Cross-attention rejects a trait with a member `of_self_attention`; only
+/// causal attention accepts one with a member `of_causal_attention`.
 template <auto Count>
 struct key_value_heads {
   static constexpr std::string_view trait_name = "key_value_heads";

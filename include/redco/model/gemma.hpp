@@ -18,12 +18,7 @@
 
 namespace redco::models {
 
-/// Returns the blocks period - 1, 2 period - 1, 3 period - 1 and so on.
-constexpr layers::block_set every_block(std::int64_t period) {
-  layers::block_set all;
-  for (std::int64_t i = period - 1; i < layers::block_set::capacity; i += period) all.add(i);
-  return all;
-}
+using layers::every_block;
 
 /// The sizes and options of a Gemma 2 or Gemma 3 model; the defaults are those of gemma-2-2b.
 struct gemma_config {

@@ -58,6 +58,7 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
     // The first block with rotary positions by "longrope" sets the limit for all.
     if (scores.rotary.dims > 0 && scores.rotary.scaling.kind == layers::rotary_kind::longrope)
       b.limit_cache(scores.rotary.scaling.context);
+    if (form.sinks) sinks = b.parameter("sinks");
     if (form.query_key_norm) norm_weight = b.parameters({"q_norm.weight", "k_norm.weight"});
     o_weight = b.parameter("o.weight");
     if (form.biases.o) o_bias = b.parameter("o.bias");
@@ -90,6 +91,7 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
   /// Handle to one parameter with the norm weights of queries, then of keys. The handle is empty if
   /// the layer does not normalise queries and keys.
   parameter norm_weight;
+  parameter sinks;  ///< Handle to the sinks of this rank's heads; empty without sinks
   parameter o_weight, o_bias;
   /// Side products (such as a low-rank adapter) that an outer layer adds to the query projection;
   /// empty except in cross-attention.
@@ -171,7 +173,10 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
     o.scale = scores.scale;
     o.soft_cap = scores.soft_cap;
     o.window = scores.window;
-    o.head0 = tp_index * heads + (parts > 1 ? ctx.pass().cp->rank() * o.heads : 0);
+    o.pattern = scores.pattern;
+    std::int64_t const first = parts > 1 ? ctx.pass().cp->rank() * o.heads : 0;
+    if (sinks) o.sinks = ctx[sinks].narrow(0, first, o.heads);
+    o.head0 = tp_index * heads + first;
     if constexpr (cross) {
       if constexpr (Context::template has<encoder_mask>) o.key_mask = ctx.template get<encoder_mask>();
     } else {

@@ -5,6 +5,7 @@
 #include <redco/kernel/composed/dropout.hpp>
 #include <redco/kernel/composed/widened.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/layer/block_pattern.hpp>
 #include <redco/random/random_words.hpp>
 
 #include <algorithm>
@@ -38,6 +39,28 @@ inline at::Tensor attention_bias(attention_options const& o, std::int64_t querie
   return bias.index_select(1, (distance + (o.distance0 - o.query0)).flatten()).view({1, o.heads, queries, keys});
 }
 
+/// Returns the sinks as one more column of the scores [B, H, T, S].
+inline at::Tensor sink_scores(attention_options const& o, at::Tensor const& scores) {
+  return widened(o.sinks).view({1, o.heads, 1, 1}).expand({scores.size(0), o.heads, scores.size(2), 1});
+}
+
+/// Returns the mask [1, H, T, S] of keys that the pattern of blocks allows to each query; true:
+/// allowed.
+inline at::Tensor pattern_mask(attention_options const& o, std::int64_t queries, std::int64_t keys,
+                               at::TensorOptions const& integers) {
+  layers::block_pattern const& p = o.pattern;
+  auto const block_of = [&](std::int64_t count, std::int64_t from) {
+    return at::arange(from, from + count, integers).floor_divide(p.block);
+  };
+  at::Tensor const i = block_of(queries, o.query0).unsqueeze(1), j = block_of(keys, 0).unsqueeze(0);
+  at::Tensor const near = p.sliding ? j.gt(i - p.local) : j.floor_divide(p.local).eq(i.floor_divide(p.local));
+  at::Tensor const first =
+      at::arange(o.head0, o.head0 + o.heads, integers).remainder(p.patterns).mul(p.global).view({o.heads, 1, 1});
+  at::Tensor const from_end = (p.local - 1 - j.remainder(p.local)).unsqueeze(0);
+  at::Tensor const global = from_end.ge(first).logical_and(from_end.lt(first + p.global));
+  return near.unsqueeze(0).logical_or(global).unsqueeze(0);
+}
+
 /// Computes attention by its definition with ATen operators, as the reference. Needs memory for all
 /// probabilities [B, H, T, S].
 inline at::Tensor attention(at::Tensor const& q_in, at::Tensor const& k_in, at::Tensor const& v_in,
@@ -55,6 +78,7 @@ inline at::Tensor attention(at::Tensor const& q_in, at::Tensor const& k_in, at::
   at::Tensor seen = at::ones({1, 1, queries, keys}, q.options().dtype(at::kBool));
   if (o.causal) seen = seen.tril(o.query0);
   if (o.window > 0) seen = seen.triu(o.query0 + 1 - o.window);
+  if (o.pattern.is_sparse()) seen = seen.logical_and(pattern_mask(o, queries, keys, q.options().dtype(at::kLong)));
   if (o.documents.defined()) {
     at::Tensor const index = at::arange(keys, o.documents.options());
     seen = seen.logical_and(index.ge((index - o.documents).unsqueeze(2)).unsqueeze(1));
@@ -64,7 +88,9 @@ inline at::Tensor attention(at::Tensor const& q_in, at::Tensor const& k_in, at::
   // get equal weights.
   at::Tensor const alike = allowed.any(-1, true).logical_not().logical_and(seen);
   at::Tensor const hidden = at::full({}, -std::numeric_limits<double>::infinity(), q.options());
-  at::Tensor p = at::where(allowed, scores, at::where(alike, at::zeros({}, q.options()), hidden)).softmax(-1);
+  scores = at::where(allowed, scores, at::where(alike, at::zeros({}, q.options()), hidden));
+  if (o.sinks.defined()) scores = at::cat({scores, sink_scores(o, scores)}, -1);
+  at::Tensor p = scores.softmax(-1).narrow(-1, 0, keys);
   if (o.dropout != 0) p = p * attention_factors(o, q.size(0), queries, keys).to(p.options());
   return at::matmul(p, v).transpose(1, 2).flatten(2).to(q_in.scalar_type());
 }

@@ -18,6 +18,12 @@ namespace redco::kernel::cpu {
 template <class T>
 using sum_of = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
+/// Returns log(1 + exp(x)) without overflow.
+template <class Sum>
+Sum log_of_one_more(Sum x) {
+  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+}
+
 /// A view of a tensor [B, rows, heads * D], or of some of its columns. The last dimension is
 /// contiguous.
 template <class T>
@@ -46,9 +52,11 @@ struct attention_problem {
   sum const* bias = nullptr;                // [1 or B, H, T, S], or [H, distances]
   bool bias_shared = false;                 // true: all examples share one bias
   std::int64_t distances = 0;               // bias columns if the bias is by distance, else 0
+  sum const* sinks = nullptr;               // [H]
   head_view<T const> grad = {};
   head_view<T> dq = {}, dk = {}, dv = {};
   sum* dbias = nullptr;
+  sum* dsinks = nullptr;  // [B, H]
 
   std::int64_t heads() const { return options.heads; }
   std::int64_t group() const { return options.heads / options.kv_heads; }
@@ -56,6 +64,24 @@ struct attention_problem {
 
   sum scale() const { return static_cast<sum>(options.scale_of(width)); }
   sum soft_cap() const { return static_cast<sum>(options.soft_cap); }
+
+  std::int64_t row_of(std::int64_t b, std::int64_t h, std::int64_t i) const { return (b * heads() + h) * queries + i; }
+
+  /// Ends the softmax of query `i`, head `h`, example `b`, whose exponentials exp(z - top) have the
+  /// sum `total`. Stores the log-sum-exp, the sink included, and returns the factor that makes
+  /// outputs of the weighted sum of values: 1 / total, times sigmoid(log-sum-exp - sink).
+  sum end_row(std::int64_t b, std::int64_t h, std::int64_t i, sum top, sum total) const {
+    sum const all = top + std::log(total), factor = 1 / total;
+    sum const more = sinks == nullptr ? sum(0) : log_of_one_more(sinks[h] - all);
+    lse[row_of(b, h, i)] = all + more;
+    return sinks == nullptr ? factor : factor * std::exp(-more);
+  }
+
+  /// Adds the gradient of the sink of query `i`, head `h`, example `b`, if requested. `delta`:
+  /// product of the output and its gradient.
+  void add_sink_gradient(std::int64_t b, std::int64_t h, std::int64_t i, sum delta) const {
+    if (dsinks != nullptr) dsinks[b * heads() + h] -= std::exp(sinks[h] - lse[row_of(b, h, i)]) * delta;
+  }
 
   /// Returns the number of keys that the causal rule alone allows to query `i`. Ignores the key
   /// mask and the window.

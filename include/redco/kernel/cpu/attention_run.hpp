@@ -5,6 +5,7 @@
 #include <redco/kernel/cpu/lanes.hpp>
 #include <redco/kernel/cpu/product.hpp>
 #include <redco/kernel/cpu/scratch.hpp>
+#include <redco/kernel/cpu/sparse_attention.hpp>
 #include <redco/tensor/parallel.hpp>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ template <int W, class T>
   }
   auto* const words = scratch<std::uint32_t, 7>(stride);
   sum* const factors = scratch<sum, 8>(stride);
-  sum total[64];
+  sum ends[64];  // factors of the rows' outputs
   matrix<T> const keys{a.k.at(b, 0, kv), a.k.row_stride, true}, values{a.v.at(b, 0, kv), a.v.row_stride};
 
   for (std::int64_t i0 = 0; i0 < a.queries; i0 += block) {
@@ -47,12 +48,12 @@ template <int W, class T>
       a.adjust(row, first, n, b, h, i);
       sum const* const keep = keep_factors<W>(a, words, factors, n, b, h, i);
       sum top;
-      total[r] = softmax_lanes<W>(row + first, n - first, some, keep == nullptr ? keep : keep + first,
-                                  p + r * stride + first, top);
-      a.lse[(b * a.heads() + h) * a.queries + i] = top + std::log(total[r]);
+      sum const total = softmax_lanes<W>(row + first, n - first, some, keep == nullptr ? keep : keep + first,
+                                         p + r * stride + first, top);
+      ends[r] = a.end_row(b, h, i, top, total);
     }
     gemm(rows, d, some, sum(1), matrix<T>{p + first, stride}, values.from_row(first), sum(0), o, d);
-    for (std::int64_t r = 0; r < rows; ++r) scale_lanes<W>(o + r * d, 1 / total[r], d, a.out.at(b, i0 + r, h * d));
+    for (std::int64_t r = 0; r < rows; ++r) scale_lanes<W>(o + r * d, ends[r], d, a.out.at(b, i0 + r, h * d));
   }
 }
 
@@ -65,7 +66,8 @@ struct attention_forward_task {
 
   template <int W>
   [[gnu::always_inline]] void operator()() const {
-    attention_forward_head<W>(a, b, h);
+    if (a.options.pattern.is_sparse()) sparse_forward_head<W>(a, b, h);
+    else attention_forward_head<W>(a, b, h);
   }
 };
 
@@ -123,10 +125,11 @@ template <int W, class T>
         if (slopes != nullptr) soft_cap_lanes<W>(row + first, n - first, a.soft_cap(), slopes + first);
         bool const sees = a.adjust(row, first, n, b, h, i);
         auto const delta = dot_lanes<W>(grad + r * a.grad.row_stride, static_cast<T const*>(a.out.at(b, i, h * d)), d);
+        a.add_sink_gradient(b, h, i, delta);
         sum const* const keep = keep_factors<W>(a, words, factors, n, b, h, i);
         softmax_backward_lanes<W>(row + first, dz + r * stride + first, n - first, some,
-                                  keep == nullptr ? keep : keep + first, a.lse[(b * a.heads() + h) * a.queries + i],
-                                  delta, p + r * stride + first, ds_row + first);
+                                  keep == nullptr ? keep : keep + first, a.lse[a.row_of(b, h, i)], delta,
+                                  p + r * stride + first, ds_row + first);
         // scores of a query without visible keys are constants
         if (!sees) std::fill(ds_row + first, ds_row + n, T(0));
         if (a.dbias != nullptr) {
@@ -167,7 +170,8 @@ struct attention_backward_task {
 
   template <int W>
   [[gnu::always_inline]] void operator()() const {
-    attention_backward_head<W>(a, b, g);
+    if (a.options.pattern.is_sparse()) sparse_backward_head<W>(a, b, g);
+    else attention_backward_head<W>(a, b, g);
   }
 };
 

@@ -131,16 +131,16 @@ enum class attention_way : unsigned char {
 };
 
 /// Returns the implementation of attention for these tensors. Flash operators need bf16 and no
-/// bias, mask, documents, soft cap, dropout or window. With the causal rule, query i must see all
-/// keys or exactly the keys 0 to i (query0 = 0, T = S). Flash operators must also support the head
-/// size and the device.
+/// bias, mask, documents, sinks, soft cap, dropout, pattern or window. With the causal rule, query
+/// i must see all keys or exactly the keys 0 to i (query0 = 0, T = S). Flash operators must also
+/// support the head size and the device.
 inline attention_way attention_way_of(detail::attention_tensors const& t, attention_options const& o) {
   std::int64_t const queries = t.q.size(1), keys = t.k.size(1);
   bool const causal = o.causal && o.query0 + 1 < keys, windowed = o.window > 0 && o.query0 + queries > o.window;
   bool const takes = t.q.scalar_type() == at::kBFloat16 && t.q.numel() > 0 &&
                      flash_takes_width(t.q.size(2) / o.heads) && !t.bias.defined() && !t.mask.defined() &&
-                     !o.documents.defined() && o.dropout == 0 && o.soft_cap == 0 && !windowed &&
-                     (!causal || (o.query0 == 0 && queries == keys));
+                     !o.documents.defined() && !o.pattern.is_sparse() && !t.sinks.defined() && o.dropout == 0 &&
+                     o.soft_cap == 0 && !windowed && (!causal || (o.query0 == 0 && queries == keys));
   return takes && attention_device::in_use().has_flash(t.q.device()) ? attention_way::flash : attention_way::blocks;
 }
 
@@ -152,8 +152,9 @@ struct attention_kernels {
     return attention_in_blocks(t, o, attention_device::in_use().score_bytes()).forward();
   }
 
-  static at::Tensor backward(detail::attention_tensors const& t, attention_options const& o,
-                             detail::attention_gradient const& gradient, detail::attention_tensors const& into) {
+  static detail::attention_extras backward(detail::attention_tensors const& t, attention_options const& o,
+                                           detail::attention_gradient const& gradient,
+                                           detail::attention_tensors const& into) {
     if (attention_way_of(t, o) == attention_way::blocks)
       return attention_in_blocks(t, o, attention_device::in_use().score_bytes()).backward(gradient, into);
     flash_backward(t, o, gradient, into);

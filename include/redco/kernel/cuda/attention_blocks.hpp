@@ -5,6 +5,7 @@
 #include <redco/kernel/detail/attention_function.hpp>
 #include <redco/tensor/kernel_launcher.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/layer/block_pattern.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -32,6 +33,10 @@ struct kernel_score_block {
   std::uint32_t head0, k0, k1, threshold;
   float scale, kept, cap;
   int causal, drops;
+  std::int64_t block, local, global, patterns;
+  int sliding;
+  float const* sinks;
+  float* sink_slopes;
 };
 
 /// The size of a block of attention scores: number of examples, and number of query rows per
@@ -95,6 +100,7 @@ class attention_in_blocks {
   attention_in_blocks(detail::attention_tensors const& t, attention_options const& o, std::int64_t bytes)
       : t_(t), o_(o) {
     extent_ = extent_of_scores(t.q.size(0), o.heads, t.q.size(1), t.k.size(1), bytes);
+    if (t.sinks.defined()) sinks_ = t.sinks.to(at::kFloat).contiguous();
   }
 
   detail::attention_result forward() const {
@@ -106,7 +112,7 @@ class attention_in_blocks {
         auto const bias = bias_of(part);
         auto const z = product_in_f32(queries_of(t_.q, part), keys_of(t_.k, part).transpose(1, 2)), p = as_elements(z);
         tensors::launch_kernel(attention_source, "attention_probabilities", t_.q, rows_of_scores(part),
-                               block_of(part, bias, made.lse), z.mutable_data_ptr(), p.mutable_data_ptr());
+                               block_of(part, bias, made.lse, {}), z.mutable_data_ptr(), p.mutable_data_ptr());
         put_queries(made.out, part, product_in_f32(p, keys_of(t_.v, part)));
       });
     });
@@ -114,23 +120,33 @@ class attention_in_blocks {
   }
 
   /// Writes the gradients of q, k and v to the tensors in `into`, which may be views of one tensor.
-  /// Returns the gradient of the bias if requested, else an undefined tensor.
-  at::Tensor backward(detail::attention_gradient const& gradient, detail::attention_tensors const& into) const {
+  /// Returns the gradients of bias and sinks if requested.
+  detail::attention_extras backward(detail::attention_gradient const& gradient,
+                                    detail::attention_tensors const& into) const {
     auto const dbias =
         gradient.wants_bias ? at::zeros(t_.bias.sizes(), t_.q.options().dtype(at::kFloat)) : at::Tensor();
+    auto const sink_slopes = gradient.wants_sinks ? at::empty_like(gradient.made.lse) : at::Tensor();
     for_groups_of_examples([&](std::int64_t example, std::int64_t examples) {
       auto const dk = at::zeros({examples * o_.kv_heads, t_.k.size(1), width()}, t_.q.options().dtype(at::kFloat));
       auto const dv = at::zeros_like(dk);
-      for_blocks_of(example, examples,
-                    [&](score_part const& part) { add_gradients(part, gradient, into.q, dk, dv, dbias); });
+      for_blocks_of(example, examples, [&](score_part const& part) {
+        add_gradients(part, gradient, into.q, {dk, dv, dbias, sink_slopes});
+      });
       for (auto const& [to, sums] : {std::pair(into.k, dk), std::pair(into.v, dv)})
         by_head(to, o_.kv_heads, example, examples, 0, to.size(1))
             .copy_(sums.view({examples, o_.kv_heads, -1, width()}));
     });
-    return gradient.wants_bias ? dbias.to(t_.bias.scalar_type()) : at::Tensor();
+    return {gradient.wants_bias ? dbias.to(t_.bias.scalar_type()) : at::Tensor(),
+            gradient.wants_sinks ? sink_slopes.sum(at::IntArrayRef{0, 2}).to(t_.sinks.scalar_type()) : at::Tensor()};
   }
 
  private:
+  /// Gradients that the blocks of scores add to, or write to. `sink_slopes` has a derivative for
+  /// each query.
+  struct sums {
+    at::Tensor dk, dv, dbias, sink_slopes;
+  };
+
   std::int64_t width() const { return t_.q.size(2) / o_.heads; }
   double scale() const { return o_.scale_of(width()); }
 
@@ -183,12 +199,18 @@ class attention_in_blocks {
   /// first key of a block of scores.
   std::int64_t column_of(score_part const& part) const { return o_.distance0 + part.key - o_.query0 - part.query; }
 
-  kernel_score_block block_of(score_part const& part, at::Tensor const& bias, at::Tensor const& lse) const {
+  kernel_score_block block_of(score_part const& part, at::Tensor const& bias, at::Tensor const& lse,
+                              at::Tensor const& sink_slopes) const {
     kernel_score_block s{};
+    layers::block_pattern const& p = o_.pattern;
+    s.block = p.block, s.local = p.local, s.global = p.global, s.patterns = p.patterns, s.sliding = p.sliding;
+    if (sinks_.defined()) s.sinks = sinks_.const_data_ptr<float>();
     s.examples = part.examples, s.heads = o_.heads, s.rows = part.rows, s.keys = part.keys, s.queries = t_.q.size(1);
     s.query0 = o_.query0 + part.query, s.key0 = part.key, s.window = o_.window, s.causal = o_.causal;
     s.scale = static_cast<float>(scale()), s.cap = static_cast<float>(o_.soft_cap);
-    s.lse = lse.mutable_data_ptr<float>() + part.example * o_.heads * s.queries + part.query;
+    std::int64_t const first_row = part.example * o_.heads * s.queries + part.query;
+    s.lse = lse.mutable_data_ptr<float>() + first_row;
+    if (sink_slopes.defined()) s.sink_slopes = sink_slopes.mutable_data_ptr<float>() + first_row;
     if (t_.mask.defined()) {
       s.mask_stride = t_.k.size(1);
       s.mask = t_.mask.const_data_ptr<bool>() + part.example * s.mask_stride + part.key;
@@ -212,26 +234,26 @@ class attention_in_blocks {
   }
 
   void add_gradients(score_part const& part, detail::attention_gradient const& gradient, at::Tensor const& into_q,
-                     at::Tensor const& dk, at::Tensor const& dv, at::Tensor const& dbias) const {
+                     sums const& to) const {
     auto const q = queries_of(t_.q, part), k = keys_of(t_.k, part), g = queries_of(gradient.of_out, part);
     auto const bias = bias_of(part);
     auto const z = product_in_f32(q, k.transpose(1, 2)), p = as_elements(z);
     auto const dp = product_in_f32(g, keys_of(t_.v, part).transpose(1, 2));
     // The gradient of the bias is `dp`, in which the derivative of the soft cap is missing.
-    bool const apart = o_.soft_cap > 0 && dbias.defined();
+    bool const apart = o_.soft_cap > 0 && to.dbias.defined();
     auto const ds = apart ? at::empty_like(dp, t_.q.options()) : as_elements(dp);
     std::int64_t const here = (part.example * t_.q.size(1) + part.query) * t_.q.size(2);
     auto const from = [&](at::Tensor const& x) -> void const* {
       return static_cast<char const*>(x.const_data_ptr()) + here * static_cast<std::int64_t>(x.element_size());
     };
     tensors::launch_kernel(attention_source, "attention_score_gradients", t_.q, rows_of_scores(part),
-                           block_of(part, bias, gradient.made.lse), z.const_data_ptr(), dp.mutable_data_ptr(),
-                           from(gradient.of_out), from(gradient.made.out), p.mutable_data_ptr(), ds.mutable_data_ptr(),
-                           width());
-    dv.narrow(1, part.key, part.keys).add_(product_in_f32(p.transpose(1, 2), g));
-    dk.narrow(1, part.key, part.keys).add_(product_in_f32(ds.transpose(1, 2), q), scale());
+                           block_of(part, bias, gradient.made.lse, to.sink_slopes), z.const_data_ptr(),
+                           dp.mutable_data_ptr(), from(gradient.of_out), from(gradient.made.out), p.mutable_data_ptr(),
+                           ds.mutable_data_ptr(), width());
+    to.dv.narrow(1, part.key, part.keys).add_(product_in_f32(p.transpose(1, 2), g));
+    to.dk.narrow(1, part.key, part.keys).add_(product_in_f32(ds.transpose(1, 2), q), scale());
     put_queries(into_q, part, product_in_f32(ds, k).mul_(scale()));
-    if (dbias.defined()) add_bias(part, dp, dbias);
+    if (to.dbias.defined()) add_bias(part, dp, to.dbias);
   }
 
   void add_bias(score_part const& part, at::Tensor const& ds, at::Tensor const& dbias) const {
@@ -251,6 +273,7 @@ class attention_in_blocks {
   detail::attention_tensors const& t_;
   attention_options const& o_;
   score_extent extent_{};
+  at::Tensor sinks_;  // in f32
 };
 
 }  // namespace redco::kernel::cuda

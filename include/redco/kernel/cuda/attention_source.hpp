@@ -26,6 +26,11 @@ struct score_block {
   float scale, kept;             // `kept`: factor of the probabilities that dropout keeps
   float cap;                     // bound of the scaled scores; 0: none
   int causal, drops;
+  // Pattern of blocks, see block_pattern; `block` 0: none
+  i64 block, local, global, patterns;
+  int sliding;
+  float const* sinks;  // scores without a value, [heads]; may be null
+  float* sink_slopes;  // gradients of the sinks, [examples, heads, queries]; may be null
 };
 
 // One row of scores. Its query may see the keys in [low, high) that the mask does not hide.
@@ -37,6 +42,18 @@ struct score_row {
 __device__ inline bool hidden(score_block const& s, i64 example, i64 j) {
   return s.mask && !s.mask[example * s.mask_stride + j];
 }
+
+// Returns true if the pattern of blocks hides key j from the query of row r.
+__device__ inline bool dead(score_block const& s, i64 head, i64 query, i64 j) {
+  if (s.block == 0) return false;
+  i64 const i = (s.query0 + query) / s.block, other = (s.key0 + j) / s.block;
+  i64 const near = s.sliding ? (i + 1 > s.local ? i + 1 - s.local : 0) : i / s.local * s.local;
+  i64 const from_end = s.local - 1 - other % s.local, first = (s.head0 + head) % s.patterns * s.global;
+  return other < near && (from_end < first || from_end >= first + s.global);
+}
+
+// Returns log(1 + exp(x)) without overflow.
+__device__ inline float log_of_one_more(float x) { return x > 0 ? x + log1pf(expf(-x)) : log1pf(expf(x)); }
 
 // Returns row n of the block of scores. Called by all threads of a thread block together.
 __device__ inline score_row row_of(score_block const& s, i64 n) {
@@ -55,7 +72,7 @@ __device__ inline score_row row_of(score_block const& s, i64 n) {
   if (!s.mask) return r;
   float any = 0;
   for (i64 j = r.low + threadIdx.x; j < r.high; j += blockDim.x)
-    if (!hidden(s, r.example, j)) any = 1;
+    if (!hidden(s, r.example, j) && !dead(s, r.head, r.query, j)) any = 1;
   r.sees = largest_of_block(any) > 0;
   return r;
 }
@@ -64,7 +81,7 @@ __device__ inline score_row row_of(score_block const& s, i64 n) {
 // equal inputs.
 __device__ inline float adjusted(score_block const& s, score_row const& r, i64 j, float score) {
   float const never = __uint_as_float(0xFF800000u);
-  if (j < r.low || j >= r.high) return never;
+  if (j < r.low || j >= r.high || dead(s, r.head, r.query, j)) return never;
   if (!r.sees) return 0;
   if (hidden(s, r.example, j)) return never;
   float z = score * s.scale;
@@ -111,8 +128,9 @@ REDCO_ENTRY void attention_probabilities(score_block s, float* z, element* p) {
       total += row[j];
     }
     total = sum_of_block(total);
-    if (threadIdx.x == 0) s.lse[(r.example * s.heads + r.head) * s.queries + r.query] = top + logf(total);
-    float const share = 1 / total;
+    float const all = top + logf(total), more = s.sinks ? log_of_one_more(s.sinks[r.head] - all) : 0.0f;
+    if (threadIdx.x == 0) s.lse[(r.example * s.heads + r.head) * s.queries + r.query] = all + more;
+    float const share = s.sinks ? expf(-more) / total : 1 / total;
     for (i64 group = s.key0 / 4 + threadIdx.x; 4 * group < s.key0 + s.keys; group += blockDim.x) {
       four_factors const keep = factors_of(s, r, group);
       for (int w = 0; w < 4; ++w) {
@@ -135,7 +153,9 @@ REDCO_ENTRY void attention_score_gradients(score_block s, float const* z, float*
     float delta = 0;
     for (i64 d = threadIdx.x; d < width; d += blockDim.x) delta += wide(g[here + d]) * wide(out[here + d]);
     delta = sum_of_block(delta);
-    float const lse = s.lse[(r.example * s.heads + r.head) * s.queries + r.query];
+    i64 const row = (r.example * s.heads + r.head) * s.queries + r.query;
+    float const lse = s.lse[row];
+    if (s.sink_slopes && threadIdx.x == 0) s.sink_slopes[row] = -expf(s.sinks[r.head] - lse) * delta;
     for (i64 group = s.key0 / 4 + threadIdx.x; 4 * group < s.key0 + s.keys; group += blockDim.x) {
       four_factors const keep = factors_of(s, r, group);
       for (int w = 0; w < 4; ++w) {
