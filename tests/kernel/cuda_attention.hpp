@@ -191,6 +191,17 @@ inline std::vector<device_case> all_device_cases() {
                  {device_wave({3, 19, 8 * 5}, 0.4), device_wave({4}, 0.8)},
                  false,
                  true});
+  // Heads of a width that flash operators support
+  all.push_back({"pattern of blocks, 8 features",
+                 options([](auto& o) {
+                   o.causal = true, o.pattern = {4, 2, 1, 2};
+                 }),
+                 {device_wave({3, 19, 8 * 8}, 0.4)}});
+  all.push_back({"sinks, 8 features",
+                 options([](auto& o) { o.causal = true; }),
+                 {device_wave({3, 19, 8 * 8}, 0.4), device_wave({4}, 0.8)},
+                 false,
+                 true});
   all.push_back({"sinks, pattern of blocks, mask", options([&](auto& o) {
                    o.causal = true, o.query0 = 2, o.pattern = {1, 3, 1, 2}, o.key_mask = mask, o.head0 = 3;
                  }),

@@ -1,11 +1,17 @@
 #include "stages.hpp"
 
 #include <redco/model/llama.hpp>
+#include <redco/model/mgpt.hpp>
 #include <redco/model/sequence_parallel.hpp>
+#include <redco/layer/attention.hpp>
+#include <redco/layer/sparse_traits.hpp>
+#include <redco/layer/tree.hpp>
+#include <redco/fact/path.hpp>
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 // Runs whose ranks compute parts of the same sequences (mesh axis cp), compared with one rank.
@@ -75,6 +81,24 @@ void check_meshes(Model const& model, Pipeline const& job, std::vector<mesh> con
 TEST_CASE("losses, norms, parameters and optimizer states are those of one rank with whole sequences") {
   check_meshes(tied, language(), {{.cp = 2}, {.cp = 4}, {.dp = 2, .cp = 2}, {.cp = 2, .tp = 2}});
   check_meshes(rotary, language(), {{.cp = 2}, {.dp = 3, .cp = 2}});
+}
+
+/// A decoder with sinks. The attention of its first block is sparse, with blocks of two tokens in
+/// windows of two blocks.
+struct sunk_mgpt {
+  struct with_sinks {
+    template <class L, fact::path>
+    struct at : std::type_identity<L> {};
+    template <layers::attention_kind Kind, auto Width, auto Heads, class... Traits, fact::path Here>
+    struct at<layers::attention<Kind, Width, Heads, Traits...>, Here>
+        : std::type_identity<layers::attention<Kind, Width, Heads, Traits..., layers::attention_sinks<>>> {};
+  };
+  using net = layers::transform<models::mgpt::net, with_sinks>;
+  models::mgpt_config config{{.vocab = 23, .context = 16, .width = 12, .heads = 4, .layers = 2}, 2, 2, 1, 2};
+};
+
+TEST_CASE("ranks that exchange heads have the patterns of blocks and the sinks of their heads") {
+  check_meshes(sunk_mgpt{}, language(), {{.cp = 2}, {.cp = 4}, {.cp = 2, .tp = 2}});
 }
 
 TEST_CASE("blocks that run again in backward exchange their heads again") {
@@ -172,6 +196,9 @@ TEST_CASE("what the ring of ranks does not compute, and models that need whole s
   outcome const documents = trained(rotary, packed(), {.cp = 3});
   CHECK(documents.run.code == 64);
   CHECK(mentions(documents.run, "documents"));
+  outcome const pattern = trained(sunk_mgpt{}, language(), {.cp = 3});
+  CHECK(pattern.run.code == 64);
+  CHECK(mentions(pattern.run, "attention has a pattern of blocks"));
   outcome const stages = trained(tied, language(), {.pp = 2, .cp = 2});
   CHECK(stages.run.code == 64);
   CHECK(mentions(stages.run, "pipeline stages compute whole sequences"));

@@ -15,7 +15,7 @@ namespace redco::kernel {
 ///
 /// Autograd saves qkv, the result and the log-sum-exp [B, H, t]; backward sends keys, values and
 /// their gradients round the ring. Throws `error` with exit code 64 for a key mask, documents,
-/// dropout, patterns, sinks and second derivatives. Supports no bias.
+/// dropout, a pattern of blocks, sinks and second derivatives. Supports no bias.
 at::Tensor ring_attention(at::Tensor const& qkv, attention_options const& options, comm::group& ranks,
                           shape::sequence_part const& part);
 

@@ -173,10 +173,10 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
     o.scale = scores.scale;
     o.soft_cap = scores.soft_cap;
     o.window = scores.window;
-    std::int64_t const part = parts > 1 ? ctx.pass().cp->rank() : 0;
     o.pattern = scores.pattern;
-    if (sinks) o.sinks = ctx[sinks].narrow(0, part * o.heads, o.heads);
-    o.head0 = tp_index * heads + part * o.heads;
+    std::int64_t const first = parts > 1 ? ctx.pass().cp->rank() * o.heads : 0;
+    if (sinks) o.sinks = ctx[sinks].narrow(0, first, o.heads);
+    o.head0 = tp_index * heads + first;
     if constexpr (cross) {
       if constexpr (Context::template has<encoder_mask>) o.key_mask = ctx.template get<encoder_mask>();
     } else {

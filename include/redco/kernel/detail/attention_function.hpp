@@ -16,7 +16,7 @@ namespace redco::kernel::detail {
 /// Operands of an attention call: q, k and v, with bias, mask and sinks if given. q, k and v are
 /// separate tensors or views of one packed tensor. Their last dimension is contiguous.
 struct attention_tensors {
-  at::Tensor q, k, v, bias, mask, sinks;
+  at::Tensor q, k, v, bias = {}, mask = {}, sinks = {};
 };
 
 /// The result of attention: `out` [B, T, H * D], contiguous, and the log-sum-exp `lse` [B, H, T] in
