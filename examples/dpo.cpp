@@ -2,7 +2,8 @@
 // which of the two is better, without a model of rewards. The loss of a pair is
 // -log sigmoid(beta * margin). The margin is log p(chosen) - log p(rejected) of the model, less the
 // same of the frozen model: its first weights, which predict all pairs once before training. Both
-// answers of a pair are in one batch. Logits are computed chunk by chunk and never all in memory.
+// answers of a pair are in one batch, whose rows hold several texts each, which do not see each
+// other. Logits are computed for answers only, and never all in memory.
 //
 // By default, a small GPT-2 of random weights learns to prefer sorted digits to digits in another
 // order, with another digit or with a digit too few. Exit code 1 if the margin is positive for
@@ -52,17 +53,19 @@ struct answer_pair {
   double reference = 0;
 };
 
-/// A batch of B pairs in 2 B rows: the texts with the chosen answers, then the others.
+/// A batch of B pairs, packed into rows. Of the 2 B texts, those with the chosen answers are first.
 struct pair_batch {
   token_batch tokens;
+  at::Tensor texts;      // the text of each token
   at::Tensor reference;  // [B]
 };
 
 /// Returns log p(chosen) - log p(rejected) of each pair, less the same of the frozen model: [B].
 at::Tensor margins(auto const& net, pair_batch const& b) {
-  at::Tensor const of_text = nn::log_probabilities(net(b.tokens.input_ids), b.tokens.labels).sum(1);
-  auto const answers = of_text.chunk(2);
-  return answers[0] - answers[1] - b.reference.to(of_text.options());
+  auto const& [ids, labels, documents] = b.tokens;
+  auto const answers =
+      nn::log_probabilities(net(ids, nn::documents{documents}), labels, b.texts, 2 * b.reference.size(0)).chunk(2);
+  return answers[0] - answers[1] - b.reference.to(answers[0].options());
 }
 
 /// Returns the token ids of pairs; of the bytes of texts if `folder` is null.
@@ -92,12 +95,13 @@ double learn(Model const& model, sorted_digits::split const& pairs, pretrained_f
   std::int64_t const context = std::min(o.context, model.config.context);
   auto train = encoded(pairs.train, folder, context), held_out = encoded(pairs.held_out, folder, context);
   auto const dpo = collate([&](std::span<answer_pair const> some) {
-                     std::vector<tokenizer::marked_ids> rows;
+                     std::vector<tokenizer::marked_ids> texts;
                      std::vector<double> reference;
-                     for (auto const& one : some) rows.push_back(one.chosen), reference.push_back(one.reference);
-                     for (auto const& one : some) rows.push_back(one.rejected);
+                     for (auto const& one : some) texts.push_back(one.chosen), reference.push_back(one.reference);
+                     for (auto const& one : some) texts.push_back(one.rejected);
+                     std::vector<text::packed_row> const rows = text::packed_evenly(texts, context);
                      return pair_batch{token_batch_of(rows, folder != nullptr ? folder->ids().padding : 0),
-                                       at::tensor(reference, at::kDouble)};
+                                       text::text_numbers(rows), at::tensor(reference, at::kDouble)};
                    }) |
                    loss([&](auto const& net, pair_batch const& b) {
                      at::Tensor const losses = -at::log_sigmoid(o.beta * margins(net, b));

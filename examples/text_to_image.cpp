@@ -17,6 +17,7 @@
 
 #include <redco/train.hpp>
 
+#include <redco/tensor/parallel.hpp>
 #include <redco/report/pictures/contact_sheet.hpp>
 #include <redco/random/normal.hpp>
 
@@ -103,8 +104,11 @@ struct my_options {
 at::Tensor noise_of(random::stream stream, std::vector<std::uint64_t> const& numbers) {
   constexpr std::int64_t each = 3 * side * side;
   at::Tensor const noise = at::empty({std::ssize(numbers), 3, side, side});
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    random::fill_normal(noise.data_ptr<float>() + static_cast<std::int64_t>(i) * each, numbers[i] * each, each, stream);
+  tensors::parallel(noise.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      random::fill_normal(noise.data_ptr<float>() + i * each, numbers[static_cast<std::size_t>(i)] * each, each,
+                          stream);
+  });
   return noise;
 }
 
@@ -173,7 +177,8 @@ int main(int argc, char** argv) {
           at::Tensor const caption = b.caption.clone();
           for (std::int64_t i = 0; i < t.size(0); ++i) {
             std::uint64_t const number = b.numbers[static_cast<std::size_t>(i)];
-            t[i] = 1 / (1 + std::exp(0.8 - random::normal_at(stream("time"), number)));
+            t.data_ptr<float>()[i] =
+                static_cast<float>(1 / (1 + std::exp(0.8 - random::normal_at(stream("time"), number))));
             if (random::uniform_at(stream("dropped"), number) < o.dropped) caption[i].copy_(nothing);
           }
           at::Tensor const at = t.view({-1, 1, 1, 1}), seen = noise + at * (b.pixels - noise);

@@ -93,16 +93,20 @@ inline void paint(std::vector<float>& pixels, description::thing const& one, dou
     if (one.shape == 1) return std::max(std::abs(x), std::abs(y)) <= 0.88 * r;
     return y <= 0.85 * r && std::abs(x) <= 0.6 * (y + r);
   };
-  for (int pixel = 0; pixel < side * side; ++pixel) {
-    int inside_points = 0;
-    for (int point = 0; point < 9; ++point)
-      inside_points += covers(pixel % side + (point % 3 + 0.5) / 3 - x0, pixel / side + (point / 3 + 0.5) / 3 - y0);
-    float const covered = static_cast<float>(inside_points) / 9;
-    for (std::size_t plane = 0; plane < 3; ++plane) {
-      float& value = pixels[plane * side * side + static_cast<std::size_t>(pixel)];
-      value += covered * (static_cast<float>(light) * rgb[one.color][plane] - value);
+  // No shape reaches further than 1.2 r in one direction.
+  auto const near = [&](double at) { return std::clamp(static_cast<int>(at), 0, side); };
+  int const left = near(x0 - 1.2 * r), right = near(x0 + 1.2 * r + 1), bottom = near(y0 + 1.2 * r + 1);
+  for (int y = near(y0 - 1.2 * r); y < bottom; ++y)
+    for (int x = left; x < right; ++x) {
+      int inside_points = 0;
+      for (int point = 0; point < 9; ++point)
+        inside_points += covers(x + (point % 3 + 0.5) / 3 - x0, y + (point / 3 + 0.5) / 3 - y0);
+      float const covered = static_cast<float>(inside_points) / 9;
+      for (std::size_t plane = 0; plane < 3; ++plane) {
+        float& value = pixels[plane * side * side + static_cast<std::size_t>(y * side + x)];
+        value += covered * (static_cast<float>(light) * rgb[one.color][plane] - value);
+      }
     }
-  }
 }
 
 /// Draws a description: sizes, places, the shade of the background and the brightness are random.

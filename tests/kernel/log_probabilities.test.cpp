@@ -6,6 +6,7 @@
 #include <redco/kernel/log_probabilities.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/comm/thread_world.hpp>
+#include <redco/tensor/kernel_set.hpp>
 #include <redco/diag/error.hpp>
 
 #include <algorithm>
@@ -18,6 +19,7 @@ namespace {
 
 using redco::kernel::log_probabilities;
 using redco::kernel::vocabulary_shard;
+using redco::tensors::kernel_set;
 
 // Compares values and gradients with at::log_softmax and gather in f64. Each row has its own
 // gradient.
@@ -71,22 +73,28 @@ void compare(int ranks, std::int64_t vocabulary, bool with_bias, at::ScalarType 
 }  // namespace
 
 TEST_CASE("log-probabilities of labels equal log_softmax and gather on any number of ranks") {
-  for (int const ranks : {1, 2, 3}) {
-    for (std::int64_t const vocabulary : {11, 131}) {
-      for (bool const with_bias : {false, true}) {
-        compare(ranks, vocabulary, with_bias, at::kDouble, 1e-12);
-        compare(ranks, vocabulary, with_bias, at::kFloat, 1e-5);
-        // Logits up to 8 and the ranks' gradients up to 8 are rounded to 8 bits.
-        compare(ranks, vocabulary, with_bias, at::kBFloat16, 8e-2);
+  for (kernel_set const set : {kernel_set::fastest, kernel_set::composed}) {
+    redco::tensors::forced_kernel_set const forced(set);
+    for (int const ranks : {1, 2, 3}) {
+      for (std::int64_t const vocabulary : {11, 131}) {
+        for (bool const with_bias : {false, true}) {
+          compare(ranks, vocabulary, with_bias, at::kDouble, 1e-12);
+          compare(ranks, vocabulary, with_bias, at::kFloat, 1e-5);
+          // Logits up to 8 and the ranks' gradients up to 8 are rounded to 8 bits.
+          compare(ranks, vocabulary, with_bias, at::kBFloat16, 8e-2);
+        }
       }
     }
   }
 }
 
 TEST_CASE("log-probabilities of logits with a soft cap equal log_softmax on any number of ranks") {
-  for (int const ranks : {1, 3}) {
-    compare(ranks, 131, true, at::kDouble, 1e-12, 0.7);
-    compare(ranks, 131, false, at::kFloat, 1e-5, 4);
+  for (kernel_set const set : {kernel_set::fastest, kernel_set::composed}) {
+    redco::tensors::forced_kernel_set const forced(set);
+    for (int const ranks : {1, 3}) {
+      compare(ranks, 131, true, at::kDouble, 1e-12, 0.7);
+      compare(ranks, 131, false, at::kFloat, 1e-5, 4);
+    }
   }
 }
 
@@ -95,16 +103,31 @@ TEST_CASE("a rank whose columns are all padding takes part in log-probabilities"
 }
 
 TEST_CASE("log-probabilities of large logits are finite, and equal with chunks of any size") {
+  for (kernel_set const set : {kernel_set::fastest, kernel_set::composed}) {
+    redco::tensors::forced_kernel_set const forced(set);
+    redco::comm::run_ranks({.dp = 1, .tp = 1}, {}, [](redco::rank_context& rank) {
+      auto const hidden = head_random({9, 4}, at::kDouble, 4), weight = head_random({7, 4}, at::kDouble, 5) * 500;
+      auto const labels = at::arange(9).remainder(7);
+      auto const dense = at::log_softmax(at::linear(hidden, weight), 1).gather(1, labels.unsqueeze(1)).squeeze(1);
+      for (std::int64_t const chunk : {1, 4, 9, 1000}) {
+        auto const own =
+            log_probabilities(hidden, {.weight = weight, .vocabulary = 7}, labels, rank.tp, {.chunk_rows = chunk});
+        if (!(head_difference(own, dense) < 1e-9))
+          throw std::runtime_error("does not hold: chunks of any size give the same");
+      }
+    });
+  }
+}
+
+TEST_CASE("log-probabilities of ignored labels alone are 0, with a gradient of 0") {
   redco::comm::run_ranks({.dp = 1, .tp = 1}, {}, [](redco::rank_context& rank) {
-    auto const hidden = head_random({9, 4}, at::kDouble, 4), weight = head_random({7, 4}, at::kDouble, 5) * 500;
-    auto const labels = at::arange(9).remainder(7);
-    auto const dense = at::log_softmax(at::linear(hidden, weight), 1).gather(1, labels.unsqueeze(1)).squeeze(1);
-    for (std::int64_t const chunk : {1, 4, 9, 1000}) {
-      auto const own =
-          log_probabilities(hidden, {.weight = weight, .vocabulary = 7}, labels, rank.tp, {.chunk_rows = chunk});
-      if (!(head_difference(own, dense) < 1e-9))
-        throw std::runtime_error("does not hold: chunks of any size give the same");
-    }
+    auto const hidden = head_random({9, 4}, at::kFloat, 4).requires_grad_(),
+               weight = head_random({7, 4}, at::kFloat, 5).requires_grad_();
+    auto const found = log_probabilities(hidden, {.weight = weight, .vocabulary = 7}, at::full({9}, -100, at::kLong),
+                                         rank.tp, {.chunk_rows = 4});
+    found.sum().backward();
+    for (at::Tensor const& x : {found, hidden.grad(), weight.grad()})
+      if (!x.eq(0).all().item<bool>()) throw std::runtime_error("does not hold: ignored labels count nothing");
   });
 }
 

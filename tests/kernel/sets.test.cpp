@@ -69,6 +69,12 @@ std::vector<set_case> all_set_cases(redco::comm::group& one) {
   add("rms norm", {x, w}, [](in t) { return kernel::rms_norm(t[0], t[1], 1e-6); });
   add("split rms norm", {x, w}, [](in t) { return kernel::split_rms_norm(t[0], t[1], 1e-6, {}, 31); });
   add("rms norm of 1 + weight", {x, w}, [](in t) { return kernel::rms_norm(t[0], t[1], 1e-6, 1); });
+  for (std::int64_t const rows : {7, 70}) {  // one block of rows for each example, and two
+    at::Tensor const many = set_sample({3, rows, 19}, 0.1);
+    add("modulated layer norm", {many, set_sample({3, 1, 38}, 1.3)},
+        [](in t) { return kernel::modulated_layer_norm(t[0], t[1], 1e-5); });
+    add("gate", {many, set_sample({3, 1, 19}, 0.8)}, [](in t) { return kernel::gated(t[0], t[1]); });
+  }
   add("gelu tanh", {x}, [](in t) { return kernel::gelu(t[0]); });
   add("gelu erf", {x}, [](in t) { return kernel::gelu(t[0], kernel::gelu_form::erf); });
   add("gelu logistic", {x}, [](in t) { return kernel::gelu(t[0], kernel::gelu_form::logistic); });

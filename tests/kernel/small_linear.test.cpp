@@ -4,6 +4,7 @@
 #include "operator_count.hpp"
 
 #include <redco/kernel/activations.hpp>
+#include <redco/kernel/cpu/panel_product.hpp>
 #include <redco/kernel/cpu/small_linear.hpp>
 #include <redco/kernel/cpu/small_product.hpp>
 #include <redco/kernel/linear.hpp>
@@ -37,6 +38,13 @@ double error(at::Tensor const& found, at::Tensor const& expected) {
       .item()
       .toDouble();
 }
+
+/// A scope with another number of ATen's threads.
+struct threads_scope {
+  int before = at::get_num_threads();
+  explicit threads_scope(int threads) { at::set_num_threads(threads); }
+  ~threads_scope() { at::set_num_threads(before); }
+};
 
 template <class T>
 redco::kernel::cpu::stepped_matrix<T> stepped(at::Tensor const& x) {
@@ -92,6 +100,50 @@ TEST_CASE("each row of a small product has the same bits however many rows there
     at::Tensor const all = product(a);
     for (std::int64_t i = 0; i < 17; ++i) CHECK(product(a.narrow(0, i, 1)).equal(all.narrow(0, i, 1)));
   }
+}
+
+/// Compares one product in panels for every initial value of the result, on one thread and on
+/// three.
+template <class T>
+void compare_panels(std::int64_t m, std::int64_t n, std::int64_t k, bool a_turned, bool b_turned, double tolerance) {
+  auto const type = c10::CppTypeToScalarType<T>::value;
+  auto const made = [&](std::int64_t rows, std::int64_t columns, bool turned, double phase) {
+    at::Tensor const x = turned ? numbers({columns, rows}, phase, type) : numbers({rows, columns}, phase, type);
+    return turned ? x.t() : x;
+  };
+  at::Tensor const a = made(m, k, a_turned, 0.3), b = made(k, n, b_turned, 1.1), bias = numbers({n}, 2.0, type);
+  at::Tensor const exact = at::mm(a.to(at::kDouble), b.to(at::kDouble));
+  for (product_start const start : {product_start::zero, product_start::bias, product_start::sum}) {
+    INFO(m << " x " << n << " x " << k << " turned " << a_turned << b_turned << " start " << static_cast<int>(start));
+    at::Tensor const before = numbers({m + 2, n}, 0.9, type);
+    at::Tensor of_one;
+    for (int const threads : {1, 3}) {
+      threads_scope const scope(threads);
+      at::Tensor const guarded = before.clone();
+      redco::kernel::cpu::panel_product<T>{
+          m, n, k, stepped<T>(a), stepped<T>(b), guarded.mutable_data_ptr<T>() + n, start, bias.const_data_ptr<T>()}
+          .run();
+      at::Tensor const first = start == product_start::zero   ? at::zeros({m, n}, at::kDouble)
+                               : start == product_start::bias ? bias.to(at::kDouble).expand({m, n})
+                                                              : before.narrow(0, 1, m).to(at::kDouble);
+      CHECK(error(guarded.narrow(0, 1, m), exact + first) < tolerance);
+      CHECK(guarded[0].equal(before[0]));
+      CHECK(guarded[m + 1].equal(before[m + 1]));
+      if (threads == 1) of_one = guarded;
+      CHECK(guarded.equal(of_one));
+    }
+  }
+}
+
+TEST_CASE("products in panels are correct at every edge of tiles and caches, transposed or not, on any threads") {
+  for (std::int64_t const m : {1, 5, 13, 96})
+    for (std::int64_t const n : {32, 96})
+      for (std::int64_t const k : {2, 127, 130, 300})
+        for (int const turned : {0, 1, 2, 3}) {
+          compare_panels<float>(m, n, k, turned & 1, turned & 2, 1e-5);
+          compare_panels<double>(m, n, k, turned & 1, turned & 2, 1e-13);
+        }
+  compare_panels<float>(700, 64, 256, false, true, 1e-5);
 }
 
 struct linear_case {
@@ -306,6 +358,39 @@ TEST_CASE("a linear map above the limit of small work equals ATen's to the bit")
   CHECK(name(449) == "AddmmBackward0");
   forced_small_work const none(0);
   CHECK(ours(leaves).equal(atens(leaves)));
+}
+
+TEST_CASE("a linear map of medium size equals ATen's to its second derivatives, in one node") {
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
+  tensor_list const inputs{numbers({5, 67, 64}, 0.1), numbers({96, 64}, 0.7), numbers({96}, 1.3)};
+  for (bool const with_bias : {true, false}) {
+    tensor_list some = inputs;
+    if (!with_bias) some.pop_back();
+    auto const expected = derivatives(atens, leaves_of(some, at::kDouble), 2);
+    for (auto const& [type, tolerance] : {std::pair(at::kDouble, 1e-11), std::pair(at::kFloat, 5e-3)}) {
+      auto const leaves = leaves_of(some, type);
+      CHECK(ours(leaves).grad_fn()->name() == "small_linear");
+      auto const found = derivatives(ours, leaves, 2);
+      REQUIRE(found.size() == expected.size());
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        INFO("tensor " << i << ", " << type << ", bias " << with_bias);
+        at::Tensor const exact = expected[i].detach();
+        CHECK((found[i].detach().to(at::kDouble) - exact).abs().max().item<double>() <
+              tolerance * (1 + exact.abs().max().item<double>()));
+      }
+    }
+  }
+  auto const name = [&](at::Tensor const& x, std::int64_t out, std::int64_t in) {
+    return redco::kernel::linear(x.to(at::kFloat).requires_grad_(), numbers({out, in}, 0.7, at::kFloat),
+                                 numbers({out}, 1.3, at::kFloat))
+        .grad_fn()
+        ->name();
+  };
+  CHECK(name(numbers({700, 64}, 0.1), 64, 64) == "small_linear");
+  CHECK(name(numbers({700, 64}, 0.1), 65, 64) == "AddmmBackward0");
+  CHECK(name(numbers({700, 288}, 0.1), 288, 288) == "AddmmBackward0");
+  forced_small_work const none(0);
+  CHECK(name(numbers({700, 64}, 0.1), 64, 64) == "AddmmBackward0");
 }
 
 TEST_CASE("a linear map whose tensor_list do not fit each other is refused with libtorch's message") {

@@ -99,6 +99,40 @@ TEST_CASE("a packed row of documents equals the documents alone: LLaMA with grou
   check_packed<small_llama>();
 }
 
+/// Returns the log-probability of each document, from one call on evenly packed rows.
+struct packed_probabilities {
+  template <class Net>
+  at::Tensor operator()(Net const& net, at::Tensor const&) const {
+    auto const rows = redco::text::packed_evenly(documents(), 36);
+    redco::token_batch const b = redco::token_batch_of(rows, 0);
+    return redco::nn::log_probabilities(net(b.input_ids, redco::nn::documents{b.documents}), b.labels,
+                                        redco::text::text_numbers(rows), 5);
+  }
+};
+
+/// Returns the same from one call per document.
+struct alone_probabilities {
+  template <class Net>
+  at::Tensor operator()(Net const& net, at::Tensor const&) const {
+    std::vector<at::Tensor> all;
+    for (redco::tokenizer::marked_ids const& one : documents()) {
+      redco::token_batch const b = redco::token_batch_of(std::span(&one, 1), 0);
+      all.push_back(redco::nn::log_probabilities(net(b.input_ids, redco::nn::documents{}), b.labels).sum(1));
+    }
+    return at::cat(all);
+  }
+};
+
+TEST_CASE("the log-probability of each text in evenly packed rows equals that of the text alone") {
+  at::Tensor const none = at::zeros({2, 1}, at::kLong);
+  auto const expected = sharded::on_width(sharded::maker_of<small_gpt2>(alone_probabilities{}), 1, none);
+  for (int const width : {1, 2}) {
+    INFO("width " << width);
+    auto const found = sharded::on_width(sharded::maker_of<small_gpt2>(packed_probabilities{}), width, none);
+    sharded::check_equal(found, expected);
+  }
+}
+
 TEST_CASE("packed rows save and send the planned bytes") {
   for (bool const recompute : {false, true}) {
     redco::cost::setup s{.mesh = {.tp = 2}, .load = {4, 96}, .recompute = recompute};

@@ -59,6 +59,14 @@ void check_widths() {
   }
 }
 
+TEST_CASE("the first row of packed rows of a replica is that of no other replica") {
+  redco::pass const second = redco::pass{}.with_examples(16, 16);
+  CHECK(second.first_row(16) == 16);
+  CHECK(second.first_row(32) == 32);
+  CHECK(second.first_row(3) == 3);  // three rows hold 16 examples
+  CHECK(redco::pass{}.with_examples(4, 0).first_row(8) == 4);
+}
+
 TEST_CASE("dropout and adapters drop the elements of one rank on split tokens") {
   check_widths<of_tokens>();
   check_widths<redco::adapt::low_rank_adapted<dropping_tokens, of_tokens>>();

@@ -104,6 +104,34 @@ TEST_CASE("texts are packed whole into rows, and labels are those of each text a
   CHECK(equal(stream.documents, {{0, 1, 2, 0}}));
 }
 
+TEST_CASE("texts are packed evenly into the fewest rows with room, and each token knows its text") {
+  auto const texts_of = [](std::vector<std::size_t> const& lengths) {
+    std::vector<redco::tokenizer::marked_ids> all;
+    for (std::size_t const length : lengths) {
+      std::int64_t const first = 10 * (std::ssize(all) + 1);
+      auto& one = all.emplace_back(redco::tokenizer::marked_ids{{}, std::vector<bool>(length, true)});
+      for (std::size_t i = 0; i < length; ++i) one.ids.push_back(first + static_cast<std::int64_t>(i));
+    }
+    return all;
+  };
+  auto const rows = redco::text::packed_evenly(texts_of({2, 5, 3, 4}), 8);  // rows of at most 9 ids
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].ids.ids == std::vector<std::int64_t>{20, 21, 22, 23, 24, 10, 11});
+  CHECK(rows[0].starts == std::vector<std::int64_t>{0, 5});
+  CHECK(rows[0].numbers == std::vector<std::int64_t>{1, 0});
+  CHECK(rows[1].ids.ids == std::vector<std::int64_t>{40, 41, 42, 43, 30, 31, 32});
+  CHECK(equal(redco::text::text_numbers(rows), {{1, 1, 1, 1, 1, 0}, {3, 3, 3, 3, 2, 2}}));
+  auto const batch = redco::token_batch_of(rows, 9);
+  CHECK(equal(batch.input_ids, {{20, 21, 22, 23, 24, 10}, {40, 41, 42, 43, 30, 31}}));
+  CHECK(equal(batch.documents, {{0, 1, 2, 3, 4, 0}, {0, 1, 2, 3, 0, 1}}));
+  // Twelve ids fit into two rows of six, but these texts do not.
+  CHECK(redco::text::packed_evenly(texts_of({4, 4, 4}), 5).size() == 3);
+  auto const uneven = redco::text::packed_evenly(texts_of({5, 2}), 5);
+  CHECK(equal(redco::text::text_numbers(uneven), {{0, 0, 0, 0}, {1, 1, 1, 1}}));
+  CHECK(redco::text::packed_evenly({}, 5).empty());
+  CHECK_THROWS_AS(redco::text::packed_evenly(texts_of({7}), 5), redco::error);
+}
+
 namespace {
 
 std::vector<std::int64_t> flat(at::Tensor const& found) {

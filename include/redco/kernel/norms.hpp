@@ -30,6 +30,18 @@ at::Tensor rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilo
 at::Tensor split_rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon,
                           comm::replica_round const& ranks, double count);
 
+/// Returns (x - mean) / sqrt(variance + epsilon) * (1 + scale) + shift over the last dimension of x
+/// [B, T, features]. `modulation` [B, 1, 2 features] has scale, then shift, of each example.
+/// Computed in f32 for bf16. Differentiable to any order.
+///
+/// Autograd saves x, `modulation`, and the mean and 1 / deviation of each row. Both inputs must
+/// have one dtype.
+at::Tensor modulated_layer_norm(at::Tensor const& x, at::Tensor const& modulation, double epsilon);
+
+/// Returns x gate, for x [B, T, features] and the gate [B, 1, features] of each example. Autograd
+/// saves both. Differentiable to any order.
+at::Tensor gated(at::Tensor const& x, at::Tensor const& gate);
+
 /// Mean and variance of each channel of a tensor [B, C, ...], over the examples of all replicas
 /// that run a round of micro-batches together. Computed in f32, or f64 for f64 inputs.
 struct batch_statistics {

@@ -5,6 +5,7 @@
 #include <redco/kernel/composed/norms.hpp>
 #include <redco/kernel/composed/widened.hpp>
 #include <redco/kernel/cpu/batch_norm.hpp>
+#include <redco/kernel/cpu/modulated.hpp>
 #include <redco/kernel/cpu/norms.hpp>
 #include <redco/kernel/cuda/norms.hpp>
 #include <redco/kernel/detail/dispatch.hpp>
@@ -58,6 +59,17 @@ REDCO_INLINE at::Tensor split_rms_norm(at::Tensor const& x, at::Tensor const& we
   return detail::dispatch(
       x, [&] { return cpu::split_rms_norm(x, weight, epsilon, ranks, count); },
       [&] { return composed::split_rms_norm(x, weight, epsilon, ranks, count); });
+}
+
+REDCO_INLINE at::Tensor modulated_layer_norm(at::Tensor const& x, at::Tensor const& modulation, double epsilon) {
+  return detail::dispatch(
+      x, [&] { return cpu::modulated_norm(x, modulation, epsilon); },
+      [&] { return composed::modulated_norm(x, modulation, epsilon).y; });
+}
+
+REDCO_INLINE at::Tensor gated(at::Tensor const& x, at::Tensor const& gate) {
+  return detail::dispatch(
+      x, [&] { return cpu::gated(x, gate); }, [&] { return x * gate; });
 }
 
 REDCO_INLINE batch_statistics batch_statistics_of(at::Tensor const& x, comm::replica_round const& round) {

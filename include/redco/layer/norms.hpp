@@ -10,7 +10,25 @@
 #include <string_view>
 #include <type_traits>
 
+namespace redco::layers {
+
+/// Number of rows over which the backward of a norm sums parameter gradients at a time. The sums of
+/// these groups of rows are then added in order.
+inline constexpr std::int64_t norm_block_rows = 64;
+
+}  // namespace redco::layers
+
 namespace redco::layers::detail {
+
+/// Returns the sums of `numbers` numbers over blocks of the rows of each example, for the input
+/// [B, T, features] of a layer.
+constexpr fact::flow sums_of_examples(fact::flow const& input, std::int64_t numbers) {
+  fact::flow sums = input;  // Keeps the cut of the input's rows.
+  std::int64_t const blocks = (input.shape[1] + norm_block_rows - 1) / norm_block_rows;
+  sums.shape = {input.shape[0], blocks, numbers};
+  sums.units = input.split_dim < 0 ? 0 : blocks;
+  return sums;
+}
 
 /// Declares to the recorder `w` the parameters "weight" [outputs, features] and "bias" of a linear
 /// function of the condition, the encoder's output [B, features], and its product. Both start at
@@ -36,10 +54,6 @@ constexpr void condition_facts(fact::recorder& w, std::int64_t features, std::in
 }  // namespace redco::layers::detail
 
 namespace redco::layers {
-
-/// Number of rows over which the backward of a norm sums parameter gradients at a time. The sums of
-/// these groups of rows are then added in order.
-inline constexpr std::int64_t norm_block_rows = 64;
 
 /// Returns the initial value of a norm's weight whose factor is `offset` + weight.
 constexpr fact::initial norm_start(int offset) {
@@ -116,15 +130,14 @@ struct adaptive_layer_norm {
     detail::condition_facts<X>(w, w.size("features of the condition", extent_of<Condition>(config)), 2 * width);
 
     fact::flow const input = w.activation;
-    extents const scale = {input.shape[0], 1, width}, rows = {input.shape[0], input.shape[1], 1};
+    extents const rows = {input.shape[0], input.shape[1], 1};
     w.save("input");
     w.save("mean", rows, input.split_dim, fact::width_kind::accumulate, input.units);
     w.save("inverse_deviation", rows, input.split_dim, fact::width_kind::accumulate, input.units);
-    w.save("normed", input.shape, input.split_dim, fact::width_kind::compute, input.units);
-    w.save("scale", scale, -1, fact::width_kind::compute);
+    w.save("modulation", {input.shape[0], 1, 2 * width}, -1, fact::width_kind::compute);
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);
-    w.workspace("normed_gradient", input);
+    w.workspace("modulation_gradient_sums", detail::sums_of_examples(input, 2 * width), fact::width_kind::accumulate);
     w.weight_gradient({2 * width, extent_of<Condition>(config)}, -1, 0);
   }
 };
@@ -153,7 +166,7 @@ struct adaptive_gate {
     w.save("gate", {input.shape[0], 1, width}, -1, fact::width_kind::compute);
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);
-    w.workspace("gate_gradient", input);
+    w.workspace("gate_gradient_sums", detail::sums_of_examples(input, width), fact::width_kind::accumulate);
     w.weight_gradient({width, extent_of<Condition>(config)}, -1, 0);
   }
 };

@@ -91,6 +91,15 @@ inline at::Tensor log_probabilities(logits const& l, at::Tensor const& labels) {
   });
 }
 
+/// Returns the log-probability of each of `count` texts in packed rows, [count]. `texts`, int64 [B,
+/// T], has the number of the text that each label belongs to (see text::text_numbers). Throws the
+/// errors of the function above.
+inline at::Tensor log_probabilities(logits const& l, at::Tensor const& labels, at::Tensor const& texts,
+                                    std::int64_t count) {
+  at::Tensor const each = log_probabilities(l, labels).flatten();
+  return at::zeros({count}, each.options()).index_add(0, texts.flatten().to(each.device()), each);
+}
+
 }  // namespace redco::nn
 
 #include <redco/config.hpp>

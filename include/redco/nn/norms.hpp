@@ -95,9 +95,7 @@ struct module<layers::adaptive_layer_norm<Width, Condition, Epsilon>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    auto const parts = modulation(ctx).chunk(2, -1);
-    at::Tensor const normed = kernel::layer_norm(x.local(), {}, {}, epsilon);
-    return x.like(at::addcmul(parts[1], normed, parts[0] + 1));
+    return x.like(kernel::modulated_layer_norm(x.local(), modulation(ctx), epsilon));
   }
 
   nn::detail::of_condition<X> modulation;
@@ -111,7 +109,7 @@ struct module<layers::adaptive_gate<Width, Condition>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    return x.like(x.local() * gate(ctx));
+    return x.like(kernel::gated(x.local(), gate(ctx)));
   }
 
   nn::detail::of_condition<X> gate;

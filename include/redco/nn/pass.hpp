@@ -104,9 +104,9 @@ struct pass {
   }
 
   /// Returns the index, in the step's global batch, of the first of `rows` rows: first example *
-  /// rows per example.
+  /// rows per example. Packed rows hold several examples each; then the index is approximate.
   std::int64_t first_row(std::int64_t rows) const {
-    return examples > 0 ? first_example * (rows / examples) : first_example;
+    return examples > 0 ? first_example * rows / examples : first_example;
   }
 };
 

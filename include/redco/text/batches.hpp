@@ -51,12 +51,25 @@ answer_examples fitted(std::vector<tokenizer::marked_ids> texts, std::int64_t co
 struct packed_row {
   tokenizer::marked_ids ids;
   std::vector<std::int64_t> starts = {0};  ///< index of the first id of each text
+  /// Number of each text among the texts that were packed; set by packed_evenly
+  std::vector<std::int64_t> numbers = {};
 };
 
 /// Packs texts, in their order, into rows of at most `context + 1` ids. A text is never divided: it
 /// goes into the first of the last 64 rows that has room, or begins a row. If `context` is 0, each
 /// text is a row. Throws `error` with exit code 65 for a text of more than `context + 1` ids.
 std::vector<packed_row> packed(std::span<tokenizer::marked_ids const> texts, std::int64_t context);
+
+/// Packs texts into rows of at most `context + 1` ids and of nearly equal lengths, as few as
+/// possible, for a batch with little padding. Throws `error` with exit code 65 for a text of more
+/// than `context + 1` ids.
+std::vector<packed_row> packed_evenly(std::span<tokenizer::marked_ids const> texts, std::int64_t context);
+
+/// Returns the number of the text that each token belongs to, int64 [B, T], in the batch that
+/// token_batch_of makes of the rows of packed_evenly. Padding has a number of its row.
+///
+///   nn::log_probabilities(net(b.input_ids, nn::documents{b.documents}), b.labels, numbers, texts)
+at::Tensor text_numbers(std::span<packed_row const> rows);
 
 /// Shortens a text to at most `most` token ids: its first ids, then its last id (the end token).
 /// Requires most > 0.

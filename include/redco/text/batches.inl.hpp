@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 namespace redco::text::detail {
@@ -24,6 +26,21 @@ inline padded_ids padded(std::span<std::vector<std::int64_t> const> rows, std::i
     std::fill_n(all.mask.data_ptr<bool>() + begin, std::ssize(row), true);
   }
   return all;
+}
+
+/// Throws `error` with exit code 65 if a text has more than `context + 1` ids.
+inline void check_fits(tokenizer::marked_ids const& text, std::int64_t context) {
+  if (std::ssize(text.ids) > context + 1)
+    throw error(exit_code::data, "a text of " + std::to_string(text.ids.size()) +
+                                     " tokens does not fit into a row of " + std::to_string(context + 1) +
+                                     ": cut it, or give longer rows");
+}
+
+/// Appends a text to a row.
+inline void append(packed_row& row, tokenizer::marked_ids const& text) {
+  row.starts.push_back(std::ssize(row.ids.ids));
+  row.ids.ids.insert(row.ids.ids.end(), text.ids.begin(), text.ids.end());
+  row.ids.trained.insert(row.ids.trained.end(), text.trained.begin(), text.trained.end());
 }
 
 }  // namespace redco::text::detail
@@ -117,9 +134,7 @@ REDCO_INLINE std::vector<packed_row> packed(std::span<tokenizer::marked_ids cons
   std::vector<packed_row> rows;
   for (tokenizer::marked_ids const& text : texts) {
     std::int64_t const length = std::ssize(text.ids);
-    if (context > 0 && length > context + 1)
-      throw error(exit_code::data, "a text of " + std::to_string(length) + " tokens does not fit into a row of " +
-                                       std::to_string(context + 1) + ": cut it, or give longer rows");
+    if (context > 0) detail::check_fits(text, context);
     auto const first = rows.end() - std::min(open, std::ssize(rows));
     auto const row = std::find_if(
         first, rows.end(), [&](packed_row const& one) { return std::ssize(one.ids.ids) + length <= context + 1; });
@@ -127,11 +142,44 @@ REDCO_INLINE std::vector<packed_row> packed(std::span<tokenizer::marked_ids cons
       rows.push_back({text});
       continue;
     }
-    row->starts.push_back(std::ssize(row->ids.ids));
-    row->ids.ids.insert(row->ids.ids.end(), text.ids.begin(), text.ids.end());
-    row->ids.trained.insert(row->ids.trained.end(), text.trained.begin(), text.trained.end());
+    detail::append(*row, text);
   }
   return rows;
+}
+
+REDCO_INLINE std::vector<packed_row> packed_evenly(std::span<tokenizer::marked_ids const> texts, std::int64_t context) {
+  std::vector<std::size_t> longest_first(texts.size());
+  std::iota(longest_first.begin(), longest_first.end(), std::size_t{0});
+  std::ranges::stable_sort(longest_first, std::ranges::greater{}, [&](std::size_t i) { return texts[i].ids.size(); });
+  std::int64_t total = 0;
+  for (tokenizer::marked_ids const& text : texts) {
+    detail::check_fits(text, context);
+    total += std::ssize(text.ids);
+  }
+  // The next text goes into the shortest row. One row more is tried until all rows have room.
+  for (std::int64_t count = (total + context) / (context + 1);; ++count) {
+    std::vector<packed_row> rows(static_cast<std::size_t>(count), packed_row{.starts = {}});
+    auto const length = [](packed_row const& row) { return std::ssize(row.ids.ids); };
+    for (std::size_t const i : longest_first) {
+      packed_row& row = *std::ranges::min_element(rows, {}, length);
+      row.numbers.push_back(static_cast<std::int64_t>(i));
+      detail::append(row, texts[i]);
+    }
+    if (std::ranges::all_of(rows, [&](packed_row const& row) { return length(row) <= context + 1; })) return rows;
+  }
+}
+
+REDCO_INLINE at::Tensor text_numbers(std::span<packed_row const> rows) {
+  std::int64_t length = 0;
+  for (packed_row const& row : rows) length = std::max(length, std::ssize(row.ids.ids) - 1);
+  at::Tensor const all = at::zeros({std::ssize(rows), length}, at::kLong);
+  auto* to = all.mutable_data_ptr<std::int64_t>();
+  for (packed_row const& row : rows) {
+    for (std::size_t i = 0; i < row.starts.size(); ++i)
+      std::fill(to + std::min(row.starts[i], length), to + length, row.numbers[i]);
+    to += length;
+  }
+  return all;
 }
 
 REDCO_INLINE answer_examples fitted(std::vector<tokenizer::marked_ids> texts, std::int64_t context) {

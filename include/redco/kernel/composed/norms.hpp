@@ -79,6 +79,26 @@ norm_gradients norm_backward(at::Tensor const& g, at::Tensor const& x, at::Tenso
   return result;
 }
 
+/// Computes modulated_layer_norm with ATen operators, as the reference.
+inline norm_result modulated_norm(at::Tensor const& x, at::Tensor const& modulation, double epsilon) {
+  auto result = norm_hat<true>(x, epsilon);
+  auto const parts = widened(modulation).chunk(2, -1);
+  result.y = (result.y * (parts[0] + 1) + parts[1]).to(x.scalar_type());
+  result.rstd = result.rstd.squeeze(-1), result.mean = result.mean.squeeze(-1);
+  return result;
+}
+
+/// Computes the gradients of x and `modulation` in modulated_layer_norm with ATen's differentiable
+/// operators, for f64 and for create_graph.
+inline torch::autograd::variable_list modulated_norm_backward(at::Tensor const& g, at::Tensor const& x,
+                                                              at::Tensor const& modulation, double epsilon) {
+  auto const [hat, mean, rstd] = norm_hat<true>(x, epsilon);
+  at::Tensor const wide = g.to(hat.scalar_type()),
+                   weighted = wide * (widened(modulation).narrow(-1, 0, x.size(-1)) + 1);
+  at::Tensor const dx = (weighted - hat * (weighted * hat).mean(-1, true) - weighted.mean(-1, true)) * rstd;
+  return {dx.to(x.scalar_type()), at::cat({wide * hat, wide}, -1).sum(1, true).to(modulation.scalar_type())};
+}
+
 inline std::vector<std::int64_t> all_but_channels(at::Tensor const& x) {
   std::vector<std::int64_t> dims{0};
   for (std::int64_t d = 2; d < x.dim(); ++d) dims.push_back(d);

@@ -2,7 +2,7 @@
 
 #include <redco/kernel/composed/cross_entropy.hpp>
 #include <redco/kernel/composed/gradients_of.hpp>
-#include <redco/kernel/cpu/product.hpp>
+#include <redco/kernel/cpu/head_chunks.hpp>
 #include <redco/kernel/cpu/vocabulary_rows.hpp>
 #include <redco/kernel/cross_entropy.hpp>
 #include <redco/kernel/vocabulary_shard.hpp>
@@ -12,7 +12,6 @@
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -38,41 +37,6 @@ struct cross_entropy_state : torch::CustomClassHolder {
   cross_entropy_wants wants;
 };
 
-/// Computes target [n, d] = a^T b, or adds the product to `target` if `add`. `target` is f32, or
-/// f64 for f64 operands.
-template <class T>
-void outer(at::Tensor const& target, at::Tensor const& a, at::Tensor const& b, bool add) {
-  using sum = sum_of<T>;
-  gemm(a.size(1), b.size(1), a.size(0), sum(1), matrix<T>{a.const_data_ptr<T>(), row_step(a), true},
-       matrix<T>{b.const_data_ptr<T>(), row_step(b)}, sum(add ? 1 : 0), target.mutable_data_ptr<sum>(), target.size(1));
-}
-
-/// Returns the stride in elements between rows of `columns` logits. Large rows are padded to a
-/// multiple of 16 elements, because products are a third slower if many rows begin at odd
-/// addresses.
-inline std::int64_t logits_stride(std::int64_t columns) { return columns < 4096 ? columns : (columns + 15) / 16 * 16; }
-
-/// Computes the matrix product c = a b. Rows of a and c may be strided.
-inline void product(at::Tensor& c, at::Tensor const& a, at::Tensor const& b) {
-  if (a.scalar_type() == at::kBFloat16) {
-    bf16_product(c, a, b);
-  } else {
-    at::mm_out(c, a, b);
-  }
-}
-
-/// Computes logits = h W^T + bias, where W is this rank's shard of the head. Rows of `logits` may
-/// be strided.
-inline void product(at::Tensor& logits, at::Tensor const& h, vocabulary_shard const& head) {
-  if (h.scalar_type() == at::kBFloat16) {
-    bf16_product(logits, h, head.weight.t(), head.bias);
-  } else if (head.bias.defined()) {
-    at::addmm_out(logits, head.bias, h, head.weight.t());
-  } else {
-    at::mm_out(logits, h, head.weight.t());
-  }
-}
-
 /// Returns the summed loss and computes the requested gradients of it. All tensors must be
 /// contiguous.
 template <class T>
@@ -80,51 +44,25 @@ at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& 
                               cross_entropy_state const& s, head_gradients& gradients) {
   using sum = sum_of<T>;
   auto const type = c10::CppTypeToScalarType<sum>::value;
-  auto const n = hidden.size(0), columns = head.weight.size(0),
-             chunk = std::clamp<std::int64_t>(s.chunk_rows, 1, std::max<std::int64_t>(n, 1));
-  if (s.wants.hidden) gradients.hidden = at::empty_like(hidden);
+  head_chunks<T> const chunks(hidden, head, labels, s.targets, s.chunk_rows);
+  if (s.wants.hidden) gradients.hidden = chunks.empty_gradient();
   if (s.wants.weight) {
     gradients.weight = at::empty(head.weight.sizes(), hidden.options().dtype(type));
-    if (n == 0) gradients.weight.zero_();
+    if (chunks.rows() == 0) gradients.weight.zero_();
   }
-  if (s.wants.bias) gradients.bias = at::zeros({columns}, hidden.options().dtype(type));
-  auto const workspace = at::empty({chunk, logits_stride(columns)}, hidden.options()).narrow(1, 0, columns);
-  auto const statistics = at::empty({3 * chunk}, hidden.options().dtype(type));
+  if (s.wants.bias) gradients.bias = at::zeros({head.weight.size(0)}, hidden.options().dtype(type));
   double loss = 0;
-  for (std::int64_t r0 = 0; r0 < n; r0 += chunk) {
-    auto const rows = std::min(chunk, n - r0);
-    auto const h = hidden.narrow(0, r0, rows);
-    auto logits = workspace.narrow(0, 0, rows);
-    product(logits, h, head);
-    auto const top = statistics.narrow(0, 0, rows), stats = statistics.narrow(0, rows, 2 * rows);
-    logit_chunk<T> const c{.logits = logits.template mutable_data_ptr<T>(),
-                           .rows = rows,
-                           .columns = columns,
-                           .stride = workspace.stride(0),
-                           .valid = head.valid(),
-                           .labels = labels.const_data_ptr<std::int64_t>() + r0,
-                           .first = head.first,
-                           .targets = typed_targets<sum>(s.targets),
-                           .soft_cap = static_cast<sum>(head.soft_cap),
-                           .top = top.template mutable_data_ptr<sum>(),
-                           .stats = stats.template mutable_data_ptr<sum>()};
-    over_rows<top_of_rows>(c);
-    s.ranks->all_reduce(top, comm::reduce_op::max);
-    over_rows<sums_of_rows>(c);
-    s.ranks->all_reduce(stats, comm::reduce_op::sum);
-    for (std::int64_t r = 0; r < rows; ++r) {
-      if (c.labels[r] != s.targets.ignored)
-        loss += static_cast<double>(c.all_targets(r) * std::log(c.stats[r]) - c.stats[rows + r]);
-    }
-    if (!s.wants.any()) continue;
+  chunks.each([&](auto const& chunk) {
+    logit_chunk<T> const& c = chunk.rows;
+    chunks.count_exponentials(chunk, *s.ranks);
+    for (std::int64_t r = 0; r < c.rows; ++r)
+      loss += static_cast<double>(c.all_targets(r) * std::log(c.stats[r]) - c.stats[c.rows + r]);
+    if (!s.wants.any()) return;
     over_rows<gradient_of_rows>(c);
-    if (s.wants.hidden) {
-      auto part = gradients.hidden.narrow(0, r0, rows);
-      product(part, logits, head.weight);
-    }
-    if (s.wants.weight) outer<T>(gradients.weight, logits, h, r0 > 0);
-    if (s.wants.bias) gradients.bias.add_(logits.sum(at::IntArrayRef{0}, false, type));
-  }
+    if (s.wants.hidden) chunks.write_gradient(gradients.hidden, chunk);
+    if (s.wants.weight) outer<T>(gradients.weight, chunk.logits, chunk.hidden, chunk.begin > 0);
+    if (s.wants.bias) gradients.bias.add_(chunk.logits.sum(at::IntArrayRef{0}, false, type));
+  });
   if (s.wants.weight) gradients.weight = gradients.weight.to(head.weight.scalar_type());
   if (s.wants.bias) gradients.bias = gradients.bias.to(head.bias.scalar_type());
   return at::full({}, loss, hidden.options().dtype(type));

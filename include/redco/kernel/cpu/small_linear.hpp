@@ -12,12 +12,18 @@ namespace redco::kernel::cpu {
 /// small_work() multiplications, contiguous rows, and sizes that fit together.
 bool is_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias);
 
-/// Returns x W^T + b, or its activation `next`, computed on the calling thread as one autograd
-/// node. One call computes all gradients. Under create_graph the gradients are one node again, with
-/// a backward of its own. Saves x and W.
+/// Returns true if small_linear computes x W^T + b faster than ATen although the product is not
+/// small: on several threads, with operands that stay in caches. Requirements: dtype f32 or f64,
+/// contiguous rows, and sizes of W that are multiples of 32. W has at most 2^16 elements; x and the
+/// result have at most 2^20.
+bool is_panel_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias);
+
+/// Returns x W^T + b, or its activation `next`, computed as one autograd node. A small product is
+/// computed on the calling thread. One call computes all gradients. Under create_graph the
+/// gradients are one node again, with a backward of its own. Saves x and W.
 ///
-/// Requires is_small_linear. With an activation, autograd must record the call, and the caller must
-/// call save_result next.
+/// Requires is_small_linear, or is_panel_linear without an activation. With an activation, autograd
+/// must record the call, and the caller must call save_result next.
 at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                         after_linear next = after_linear::nothing);
 

@@ -4,11 +4,15 @@
 
 #include <redco/kernel/cpu/activate.hpp>
 #include <redco/kernel/cpu/computes.hpp>
+#include <redco/kernel/cpu/panel_product.hpp>
 #include <redco/kernel/cpu/small_product.hpp>
+#include <redco/tensor/parallel.hpp>
 #include <redco/tensor/without_dispatch.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 
 namespace redco::kernel::cpu {
@@ -45,30 +49,103 @@ inline at::Tensor result_of(small_linear_node& node) {
   return node.next == after_linear::relu ? y.detach() : y;
 }
 
-/// A task that sums the columns of a gradient g, which gives the gradient of the bias.
+/// A task that sums the columns of a gradient g, which gives the gradient of the bias. Sums of 64
+/// rows are added up in order.
 template <class T>
 struct column_sums {
+  static constexpr std::int64_t block = 64;
+
   stepped_matrix<T> g;
   std::int64_t rows, columns;
   T* sums;
 
   template <int W>
   [[gnu::always_inline]] void operator()() const {
-    for (std::int64_t j = 0; j < columns; ++j) sums[j] = g.data[j];
-    for (std::int64_t i = 1; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; ++j) sums[j] += g.data[i * g.row + j];
+    constexpr int lanes = W * static_cast<int>(sizeof(float)) / static_cast<int>(sizeof(T));
+    for (std::int64_t first = 0; first < rows; first += block) {
+      std::int64_t j = 0;
+      for (; j + lanes <= columns; j += lanes) add<lanes>(first, j);
+      for (; j < columns; ++j) add<1>(first, j);
+    }
+  }
+
+ private:
+  template <int L>
+  [[gnu::always_inline]] void add(std::int64_t first, std::int64_t j) const {
+    typedef T vector __attribute__((vector_size(L * sizeof(T))));
+    vector sum = {}, x;
+    for (std::int64_t i = first; i < std::min(first + block, rows); ++i) {
+      std::memcpy(&x, g.data + i * g.row + j, sizeof x);
+      sum += x;
+    }
+    bool const begins = first == 0;
+    if (!begins) std::memcpy(&x, sums + j, sizeof x);
+    if (!begins) sum += x;
+    std::memcpy(sums + j, &sum, sizeof sum);
   }
 };
 
-REDCO_INLINE bool is_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+/// Computes a product that small_linear needs: on the calling thread if it is small.
+template <class T>
+void multiply(small_product<T> const& p) {
+  if (p.m * p.n * p.k <= small_work() || p.n % panel_product<T>::panel != 0) return p.run();
+  panel_product<T>{p.m, p.n, p.k, p.a, p.b, p.c, p.start, p.bias}.run();
+}
+
+/// The gradients of a linear map, given the gradient g [rows, out] of its result. Those with null
+/// pointers are not computed.
+template <class T>
+struct linear_gradients {
+  std::int64_t rows, in, out;
+  stepped_matrix<T> g, x, weight;
+  T *dx, *dw, *db;
+
+  void run() const {
+    small_product<T> const of_x{rows, in, out, g, weight, dx}, of_weight{out, in, rows, g.turned(), x, dw};
+    if (rows * in * out <= small_work() || in % panel_product<T>::panel != 0) {
+      if (dx != nullptr) of_x.run();
+      if (dw != nullptr) of_weight.run();
+      if (db != nullptr) with_lanes<float>(column_sums<T>{g, rows, out, db});
+      return;
+    }
+    // Each thread computes a part of every gradient, because starting threads takes time.
+    std::int64_t const parts = panel_product<T>::threads();
+    tensors::parallel(parts, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t part = begin; part < end; ++part) {
+        auto const in_panels = [&](small_product<T> const& p) {
+          if (p.c != nullptr) panel_product<T>{p.m, p.n, p.k, p.a, p.b, p.c}.run_part(part, parts);
+        };
+        in_panels(of_x);
+        in_panels(of_weight);
+        std::int64_t const first = out * part / parts, last = out * (part + 1) / parts;
+        if (db != nullptr)
+          with_lanes<float>(column_sums<T>{{g.data + first, g.row, 1}, rows, last - first, db + first});
+      }
+    });
+  }
+};
+
+/// Returns true if small_linear can compute x W^T + b of any size.
+inline bool fits_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
   at::ScalarType const type = x.scalar_type();
   if ((type != at::kFloat && type != at::kDouble) || weight.scalar_type() != type || x.layout() != at::kStrided ||
-      x.dim() < 2 || weight.dim() != 2 || x.size(-1) != weight.size(1) || x.numel() == 0 ||
-      x.numel() * weight.size(0) > small_work() || weight.numel() == 0)
+      x.dim() < 2 || weight.dim() != 2 || x.size(-1) != weight.size(1) || x.numel() == 0 || weight.numel() == 0)
     return false;
   bool const fits = !bias.defined() || (bias.scalar_type() == type && bias.dim() == 1 &&
                                         bias.size(0) == weight.size(0) && bias.is_contiguous());
   return fits && has_rows(x) && has_rows(weight);
+}
+
+REDCO_INLINE bool is_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+  return fits_small_linear(x, weight, bias) && x.numel() * weight.size(0) <= small_work();
+}
+
+REDCO_INLINE bool is_panel_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+  constexpr std::int64_t most_weights = std::int64_t{1} << 16, most_elements = std::int64_t{1} << 20;
+  if (!fits_small_linear(x, weight, bias) || small_work() == 0) return false;
+  std::int64_t const in = weight.size(1), out = weight.size(0), rows = row_count(x);
+  return in % panel_product<float>::panel == 0 && out % panel_product<float>::panel == 0 &&
+         weight.numel() <= most_weights && rows * std::max(in, out) <= most_elements && rows * in * out > small_work();
 }
 
 REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
@@ -81,9 +158,8 @@ REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weig
     using T = decltype(zero);
     auto const start = bias.defined() ? product_start::bias : product_start::zero;
     T const* const b = bias.defined() ? bias.const_data_ptr<T>() : nullptr;
-    small_product<T>{row_count(x), out, in, rows_of<T>(x), rows_of<T>(weight).turned(), y.mutable_data_ptr<T>(),
-                     start,        b}
-        .run();
+    multiply(small_product<T>{row_count(x), out, in, rows_of<T>(x), rows_of<T>(weight).turned(),
+                              y.mutable_data_ptr<T>(), start, b});
   });
   activate(next, y);
   if (!tensors::is_recorded(x, weight, bias)) return y;
@@ -108,11 +184,8 @@ REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::auto
   if (task_should_compute_output(2)) db = tensors::empty_on_cpu({out}, w.scalar_type());
   with_real(w.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
-    auto const of_g = rows_of<T>(g);
-    if (dx.defined()) small_product<T>{rows, in, out, of_g, rows_of<T>(w), dx.mutable_data_ptr<T>()}.run();
-    if (dw.defined())
-      small_product<T>{out, in, rows, of_g.turned(), rows_of<T>(x_saved), dw.mutable_data_ptr<T>()}.run();
-    if (db.defined()) with_lanes<float>(column_sums<T>{of_g, rows, out, db.mutable_data_ptr<T>()});
+    auto const to = [](at::Tensor const& of) { return of.defined() ? of.mutable_data_ptr<T>() : nullptr; };
+    linear_gradients<T>{rows, in, out, rows_of<T>(g), rows_of<T>(x_saved), rows_of<T>(w), to(dx), to(dw), to(db)}.run();
   });
   if (tensors::is_recorded(gradient, x_saved, w, y_saved)) {
     auto const node = tensors::recorded_node<small_linear_gradients_node>(gradient, x_saved, w, y_saved);
@@ -185,18 +258,18 @@ REDCO_INLINE torch::autograd::variable_list small_linear_gradients_node::apply(
       auto start = t.defined() ? product_start::bias : product_start::zero;
       T const* const begin = t.defined() ? t.const_data_ptr<T>() : nullptr;
       if (u.defined()) {
-        small_product<T>{rows, out, in, rows_of<T>(u), of_w.turned(), to, start, begin}.run();
+        multiply(small_product<T>{rows, out, in, rows_of<T>(u), of_w.turned(), to, start, begin});
         start = product_start::sum;
       }
       if (v.defined()) {
-        small_product<T>{rows, out, in, of_x, rows_of<T>(v).turned(), to, start, begin}.run();
+        multiply(small_product<T>{rows, out, in, of_x, rows_of<T>(v).turned(), to, start, begin});
       } else if (!u.defined()) {
         dg.copy_(t.expand_as(dg));
       }
       dy = curve_activation(next, dg, g_rows, y_saved);
     }
-    if (dx.defined()) small_product<T>{rows, in, out, of_h, rows_of<T>(v), dx.mutable_data_ptr<T>()}.run();
-    if (dw.defined()) small_product<T>{out, in, rows, of_h.turned(), rows_of<T>(u), dw.mutable_data_ptr<T>()}.run();
+    if (dx.defined()) multiply(small_product<T>{rows, in, out, of_h, rows_of<T>(v), dx.mutable_data_ptr<T>()});
+    if (dw.defined()) multiply(small_product<T>{out, in, rows, of_h.turned(), rows_of<T>(u), dw.mutable_data_ptr<T>()});
   });
   return {dg, dx, dw, dy};
 }

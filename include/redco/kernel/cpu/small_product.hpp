@@ -72,8 +72,11 @@ struct small_product {
   /// copy.
   static stepped_matrix<T> packed(stepped_matrix<T> const& b, std::int64_t rows, std::int64_t columns) {
     T* const copy = scratch<T, 30>(rows * columns);
-    for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t i = 0; i < rows; ++i) copy[i * columns + j] = b.data[i * b.row + j * b.column];
+    constexpr std::int64_t at_once = 16;  // elements of a cache line
+    for (std::int64_t first = 0; first < columns; first += at_once)
+      for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = first; j < std::min(first + at_once, columns); ++j)
+          copy[i * columns + j] = b.data[i * b.row + j * b.column];
     return {copy, columns, 1};
   }
 

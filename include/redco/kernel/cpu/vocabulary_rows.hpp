@@ -31,7 +31,7 @@ struct typed_targets {
 };
 
 /// A chunk of the logits [rows, columns] that this rank's vocabulary shard gives, with `stride`
-/// elements between rows. Columns from `valid` on are padding.
+/// elements between rows. Columns from `valid` on are padding. No row has the ignored label.
 template <class T>
 struct logit_chunk {
   using sum = sum_of<T>;
@@ -47,12 +47,13 @@ struct logit_chunk {
   // is x - top at the label, 0 if another shard has it. First of this shard, then summed over all
   // shards.
   sum* stats;
+  sum const* factors = nullptr;  // [rows]: factors of the rows' gradients; null: 1
 
   /// Returns the column of the label of row `r` in this shard. Returns -1 if the label belongs to
-  /// another shard or the row is ignored.
+  /// another shard.
   std::int64_t label(std::int64_t r) const {
     auto const column = labels[r] - first;
-    return column >= 0 && column < valid && labels[r] != targets.ignored ? column : -1;
+    return column >= 0 && column < valid ? column : -1;
   }
 
   /// Returns the target of row `r` at its label, without the share that all entries have.
@@ -164,7 +165,7 @@ struct sums_of_rows {
       c.stats[r] = total;
       auto const label = c.label(r);
       sum of_label = label >= 0 ? static_cast<sum>(row[label]) - top : sum(0);
-      if (!c.targets.plain && c.labels[r] != c.targets.ignored) {
+      if (!c.targets.plain) {
         of_label *= c.own_target(r);
         for (std::int64_t j = 0; j < c.valid; ++j) of_label += c.spread_at(j) * (static_cast<sum>(row[j]) - top);
       }
@@ -175,7 +176,7 @@ struct sums_of_rows {
 
 /// A task that replaces the logits of rows [begin, end) by the gradient of each row's loss. It is
 /// the probabilities times the sum of the targets, minus the targets, times the derivative of the
-/// soft cap. Padding and ignored rows become zero.
+/// soft cap and the row's factor. Padding becomes zero.
 template <class T>
 struct gradient_of_rows {
   logit_chunk<T> const& c;
@@ -185,22 +186,19 @@ struct gradient_of_rows {
   [[gnu::always_inline]] void operator()() const {
     for (auto r = begin; r < end; ++r) {
       T* const row = c.logits + r * c.stride;
-      if (c.labels[r] == c.targets.ignored) {
-        std::fill_n(row, c.columns, T(0));
-        continue;
-      }
       auto const label = c.label(r);
       auto const lse = c.top[r] + std::log(c.stats[r]);
       bool const plain = c.targets.plain;
-      auto const all = c.all_targets(r), own = plain ? sum_of<T>(1) : c.own_target(r);
+      auto const all = c.all_targets(r), own = plain ? sum_of<T>(1) : c.own_target(r),
+                 factor = c.factors != nullptr ? c.factors[r] : sum_of<T>(1);
       // Returns the gradient at column j, without the target of the label and the soft cap.
       auto const gradient = [&](std::int64_t j) {
         auto const p = std::exp(static_cast<sum_of<T>>(row[j]) - lse);
         return plain ? p : p * all - c.spread_at(j);
       };
-      auto const at_label = label >= 0 ? (gradient(label) - own) * slope(row[label]) : 0;
+      auto const at_label = label >= 0 ? (gradient(label) - own) * slope(row[label]) * factor : 0;
       if constexpr (std::is_same_v<T, double>) {
-        for (std::int64_t j = 0; j < c.valid; ++j) row[j] = gradient(j) * slope(row[j]);
+        for (std::int64_t j = 0; j < c.valid; ++j) row[j] = gradient(j) * slope(row[j]) * factor;
       } else {
         typename lanes<W>::real x, bounded, spread = {};
         spread += c.targets.spread;
@@ -221,9 +219,9 @@ struct gradient_of_rows {
             bounded /= c.soft_cap;
             x *= 1.0f - bounded * bounded;
           }
-          store_lanes<W>(row + j, x);
+          store_lanes<W>(row + j, x * factor);
         }
-        for (; j < c.valid; ++j) row[j] = static_cast<T>(gradient(j) * slope(row[j]));
+        for (; j < c.valid; ++j) row[j] = static_cast<T>(gradient(j) * slope(row[j]) * factor);
       }
       if (label >= 0) row[label] = static_cast<T>(at_label);
       std::fill(row + c.valid, row + c.columns, T(0));

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <redco/kernel/cpu/lanes.hpp>
+#include <redco/kernel/cpu/scratch.hpp>
+#include <redco/kernel/cpu/small_product.hpp>
+#include <redco/tensor/parallel.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace redco::kernel::cpu {
+
+/// A product c [m, n] = start + a [m, k] b [k, n] of matrices of medium size, on several threads. c
+/// is row-major and contiguous, and n is a multiple of `panel`. Faster than BLAS if one of the
+/// sizes is a few hundred. The order of summation depends on k alone.
+///
+/// A tile of c with six rows and two vectors of columns is computed in registers, from `depth` rows
+/// of b, whose columns of the tile stay in caches.
+template <class T>
+struct panel_product {
+  static constexpr std::int64_t panel = 32, depth = 128, tile_rows = 6;
+
+  std::int64_t m, n, k;
+  stepped_matrix<T> a, b;
+  T* c;
+  product_start start = product_start::zero;
+  T const* bias = nullptr;  ///< bias [n] per column, read only if `start` is `bias`
+  /// Number of elements between the first columns of two panels of b
+  std::int64_t panel_step = panel;
+
+  void run() const {
+    panel_product const all = with_rows_of_b();
+    std::int64_t const parts = threads();
+    tensors::parallel(parts, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t part = begin; part < end; ++part) all.run_part(part, parts);
+    });
+  }
+
+  /// Returns the number of parts into which a product should be divided.
+  static std::int64_t threads() { return tensors::computes_alone() ? 1 : at::get_num_threads(); }
+
+  /// Computes some rows of c: those of a part of `parts`. Requires contiguous rows of b.
+  void run_part(std::int64_t part, std::int64_t parts) const {
+    std::int64_t const tiles = (m + tile_rows - 1) / tile_rows;
+    with_lanes<float>(
+        rows{*this, tiles * part / parts * tile_rows, std::min(m, tiles * (part + 1) / parts * tile_rows)});
+  }
+
+ private:
+  template <int L>
+  struct vector {
+    typedef T type __attribute__((vector_size(L * sizeof(T))));
+  };
+
+  /// Returns this product with a copy of b, in panels of 32 columns, if the rows of b are not
+  /// contiguous.
+  panel_product with_rows_of_b() const {
+    if (b.column == 1) return *this;
+    panel_product all = *this;
+    T* const panels = scratch<T, 32>(k * n);
+    constexpr std::int64_t grain = 65536;  // elements of a part
+    tensors::parallel(n / panel, std::max<std::int64_t>(1, grain / (k * panel)), [&](auto begin, auto end) {
+      for (std::int64_t i = begin; i < end; ++i) pack(i * panel, panels + i * panel * k);
+    });
+    all.b = {panels, panel, 1};
+    all.panel_step = k * panel;
+    return all;
+  }
+
+  /// Copies the columns [column, column + panel) of b to `to` [k, panel].
+  void pack(std::int64_t column, T* to) const {
+    T const* const from = b.data + column * b.column;
+    std::int64_t l = 0;
+    for (; l + 4 <= k; l += 4)
+      for (std::int64_t j = 0; j < panel; j += 4) turn(from + j * b.column + l, to + l * panel + j);
+    for (; l < k; ++l)
+      for (std::int64_t j = 0; j < panel; ++j) to[l * panel + j] = from[j * b.column + l];
+  }
+
+  /// Copies the transpose of four columns of b, four elements of each.
+  void turn(T const* from, T* to) const {
+    using four = typename vector<4>::type;
+    four x[4];
+    for (std::int64_t i = 0; i < 4; ++i) std::memcpy(&x[i], from + i * b.column, sizeof x[i]);
+    four const p = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5), q = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7),
+               r = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5), s = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
+    four const y[4] = {__builtin_shufflevector(p, r, 0, 1, 4, 5), __builtin_shufflevector(p, r, 2, 3, 6, 7),
+                       __builtin_shufflevector(q, s, 0, 1, 4, 5), __builtin_shufflevector(q, s, 2, 3, 6, 7)};
+    for (std::int64_t i = 0; i < 4; ++i) std::memcpy(to + i * panel, &y[i], sizeof y[i]);
+  }
+
+  /// A task that computes rows [begin, end) of c.
+  struct rows {
+    panel_product const& p;
+    std::int64_t begin, end;
+
+    template <int W>
+    [[gnu::always_inline]] void operator()() const {
+      constexpr int lanes = W * static_cast<int>(sizeof(float)) / static_cast<int>(sizeof(T));
+      for (std::int64_t l = 0; l < p.k; l += depth)
+        for (std::int64_t j = 0; j < p.n; j += panel)
+          for (std::int64_t i = begin; i < end; i += tile_rows)
+            for (std::int64_t part = 0; part < panel; part += 2 * lanes) some_rows<lanes>(i, j, part, l);
+    }
+
+   private:
+    template <int L>
+    [[gnu::always_inline]] void some_rows(std::int64_t i, std::int64_t j, std::int64_t part, std::int64_t l) const {
+      switch (end - i) {
+        case 5: return tile<L>(i, j, part, l, std::make_index_sequence<5>{});
+        case 4: return tile<L>(i, j, part, l, std::make_index_sequence<4>{});
+        case 3: return tile<L>(i, j, part, l, std::make_index_sequence<3>{});
+        case 2: return tile<L>(i, j, part, l, std::make_index_sequence<2>{});
+        case 1: return tile<L>(i, j, part, l, std::make_index_sequence<1>{});
+        default: return tile<L>(i, j, part, l, std::make_index_sequence<6>{});
+      }
+    }
+
+    /// Adds to a tile of c the products of `depth` columns of a, from column l on.
+    template <int L, std::size_t... Row>
+    [[gnu::always_inline]] void tile(std::int64_t i, std::int64_t j, std::int64_t part, std::int64_t l,
+                                     std::index_sequence<Row...>) const {
+      using real = typename vector<L>::type;
+      real left[sizeof...(Row)] = {}, right[sizeof...(Row)] = {}, u, v;
+      T* const to = p.c + i * p.n + j + part;
+      auto const begin_at = [&](real & sum, std::int64_t row, std::int64_t column) __attribute__((always_inline)) {
+        if (l > 0 || p.start == product_start::sum) std::memcpy(&sum, to + row * p.n + column, sizeof sum);
+        else if (p.start == product_start::bias) std::memcpy(&sum, p.bias + j + part + column, sizeof sum);
+      };
+      (static_cast<void>((begin_at(left[Row], static_cast<std::int64_t>(Row), 0),
+                          begin_at(right[Row], static_cast<std::int64_t>(Row), L))),
+       ...);
+      T const* of_a = p.a.data + i * p.a.row + l * p.a.column;
+      T const* of_b = p.b.data + j / panel * p.panel_step + l * p.b.row + part;
+      for (std::int64_t left_over = std::min(depth, p.k - l); left_over > 0; --left_over) {
+        std::memcpy(&u, of_b, sizeof u);
+        std::memcpy(&v, of_b + L, sizeof v);
+        (static_cast<void>((left[Row] += u * of_a[static_cast<std::int64_t>(Row) * p.a.row],
+                            right[Row] += v * of_a[static_cast<std::int64_t>(Row) * p.a.row])),
+         ...);
+        of_a += p.a.column, of_b += p.b.row;
+      }
+      (std::memcpy(to + static_cast<std::int64_t>(Row) * p.n, &left[Row], sizeof(real)), ...);
+      (std::memcpy(to + static_cast<std::int64_t>(Row) * p.n + L, &right[Row], sizeof(real)), ...);
+    }
+  };
+};
+
+}  // namespace redco::kernel::cpu
