@@ -6,6 +6,7 @@
 #include <redco/layer/routing_traits.hpp>
 #include <redco/layer/tree.hpp>
 #include <redco/fact/event.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/path.hpp>
 #include <redco/fact/recorder.hpp>
@@ -36,8 +37,8 @@ struct expert_layer {};
 
 template <class Dispatch, class X>
 struct moe_out {
-  using result = std::conditional_t<Dispatch::descends, shape::replicated, shape::partial>;
-  using type = typename takes<needs::alike, X, result>::type;
+  using result = std::conditional_t<Dispatch::descends, X, shape::partial>;
+  using type = typename takes<needs::features_alike, X, result>::type;
 };
 
 /// Declares to the recorder `w` the parameters of a layer of experts.
@@ -163,6 +164,10 @@ struct moe : detail::expert_layer {
   static constexpr void facts(Config const& config, fact::recorder& w) {
     expert_sizes const s = checked(sizes(config), w);
     w.expect_features(s.width);
+    if constexpr (redco::shape::is_token_split<X>) {
+      w.message(redco::shape::collective::all_gather, false, w.activation.shape);
+      w.produce(w.activation.shape, -1, 0, fact::making::collective);
+    }
     fact::flow const input = w.activation;
     extents const shape = input.shape;
     std::int64_t const tokens = shape.count() / s.width;
@@ -183,12 +188,12 @@ struct moe : detail::expert_layer {
     w.produce(sent);
     detail::expert_backward_facts(w, s, reads, tokens * s.chosen);
     if constexpr (Dispatch::descends) {
-      w.message(redco::shape::collective::all_reduce, false, sent);
-      w.produce(sent, -1, 0, fact::making::collective);
+      fact::detail::finish_facts<redco::shape::partial, X>(w);
       fact::flow const combined = w.activation;
       w.save("combined");
+      fact::shared_parameter_facts<X>(w, {s.width, s.sent});
       w.multiply(tokens, s.sent, s.width);
-      w.produce(shape);
+      w.produce(shape, combined.split_dim, combined.units);
       w.backward(combined);
       w.weight_gradient({s.width, s.sent}, -1, 0);
     }

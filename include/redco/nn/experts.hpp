@@ -30,7 +30,7 @@ struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
 
   template <class Context>
   result operator()(tensor<X> const& x, Context const& ctx) const {
-    at::Tensor const& input = x.local();
+    at::Tensor const input = all_tokens(x, ctx);
     std::int64_t const width = input.size(-1);
     at::Tensor const flat = input.reshape({input.numel() / width, width});
     nn::detail::routed_sequences const of = sequences_of(input, ctx);
@@ -46,11 +46,14 @@ struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
     comm::group* const ranks = ctx.pass().rank == nullptr ? nullptr : &ctx.over(shape::axis::ep);
     at::Tensor const combined = nn::detail::run_experts(entered(sent, ctx), to, {ctx[gate], ctx[up], ctx[down]},
                                                         sizes.activation, sizes.experts, ranks);
+    auto sizes_of_result = input.sizes().vec();
+    sizes_of_result.back() = combined.size(1);
+    tensor<shape::partial> const pending(combined.view(sizes_of_result));
     if constexpr (Dispatch::descends) {
-      at::Tensor const sum = comm::reduce(tensor<shape::partial>(combined), ctx.tp()).local();
-      return result(kernel::linear(sum, ctx[ascend]).view(input.sizes()));
+      auto const sum = nn::detail::finish<X>(pending, ctx.pass());
+      return sum.like(kernel::linear(sum.local(), nn::shared_parameter<X>(ctx[ascend], ctx.tp())));
     } else {
-      return result(combined.view(input.sizes()));
+      return pending;
     }
   }
 
@@ -62,6 +65,14 @@ struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
   template <class Context>
   static at::Tensor entered(at::Tensor const& x, Context const& ctx) {
     return comm::enter(tensor<shape::replicated>(x), ctx.tp()).local();
+  }
+
+  /// Returns the input of all tokens. Backward of split tokens takes this rank's part of the
+  /// gradient.
+  template <class Context>
+  static at::Tensor all_tokens(tensor<X> const& x, [[maybe_unused]] Context const& ctx) {
+    if constexpr (shape::is_token_split<X>) return comm::gather(x, ctx.tp()).local();
+    else return x.local();
   }
 
   /// Returns the sequences of an input [sequences, ..., features], and the tokens that are no
