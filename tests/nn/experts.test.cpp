@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 // Layers of experts on one rank and on tensor-parallel ranks, against plain operators that compute
@@ -35,9 +36,9 @@ using dcca = moe<experts<count, width, hidden>, top<2>, dispatch::dcca<real{0.5}
 using plain = moe<experts<count, width, hidden, redco::gelu, false>, top<2>>;
 
 /// A model of one layer of experts that states its input.
-template <class Layer>
+template <class Layer, bool Named = false>
 struct model_of_experts {
-  using net = redco::sequential<redco::named<"moe", Layer>>;
+  using net = std::conditional_t<Named, redco::sequential<Layer>, redco::sequential<redco::named<"moe", Layer>>>;
   redco::no_config config;
   constexpr redco::extents input(redco::workload const& load) const { return {load.batch, load.sequence, width}; }
 };
@@ -166,6 +167,13 @@ TEST_CASE("a layer of experts equals a dense computation of all experts, with it
   check<dcca<>>({.descends = true});
 }
 
+TEST_CASE("experts equal a dense computation if each shard holds its own tokens") {
+  sharded::check_module<model_of_experts<redco::layers::with_split_tokens<redco::named<"moe", cdac<>>>, true>>(
+      input(), dense_experts({}), {1, 2, 3});
+  sharded::check_module<model_of_experts<redco::layers::with_split_tokens<redco::named<"moe", dcca<>>>, true>>(
+      input(), dense_experts({.descends = true}), {1, 2, 3});
+}
+
 TEST_CASE("a router normalises, scales, limits groups and applies softmax late or sigmoid, as its traits say") {
   check<cdac<routing::normalised<>>>({.normalised = true});
   check<cdac<routing::scaled<real{2.5}>, routing::normalised<>>>({.normalised = true, .scale = 2.5});
@@ -277,6 +285,22 @@ TEST_CASE("routing and gradients are equal with and without recomputation") {
   });
 }
 
+TEST_CASE("ties in top-k do not change the routing of blocks that run again") {
+  redco::comm::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+    std::vector<at::Tensor> gradients;
+    for (bool const again : {false, true}) {
+      rank_network<stack> const own(rank);
+      // All scores are equal.
+      for (auto const& p : own.store.parameters())
+        if (p.name.ends_with("gate.weight")) at::Tensor(p.value.detach()).zero_();
+      redco::pass const in = redco::nn::training_pass(rank, 0, 0, {.recompute = again}).with_examples(0, batch);
+      redco::bound_network<stack>(own.net, in)(input()).pow(2).sum().backward();
+      gradients.push_back(own.store.gradients().clone());
+    }
+    sharded::must(gradients[0].equal(gradients[1]), "bit for bit");
+  });
+}
+
 TEST_CASE("experts save and send the declared bytes") {
   using redco::dtype;
   auto const check_saved = []<class Layer>(Layer) {
@@ -297,6 +321,9 @@ TEST_CASE("experts save and send the declared bytes") {
   check_saved(balanced());
   check_saved(plain());
   check_saved(dcca<>());
+  using split = model_of_experts<redco::layers::with_split_tokens<redco::named<"moe", dcca<>>>, true>;
+  saved_test::check_saved_and_sent(
+      saved_test::observe_floats(split{}, {.mesh = {.tp = 2}, .load = {batch, tokens}}, {batch, tokens, width}));
 }
 
 TEST_CASE("wrong sizes of experts are refused with exit code 64 and the layer's name") {

@@ -32,6 +32,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -212,13 +213,13 @@ class check {
     for (ckpt::state_part const& part : state.master_parts()) {
       redco::nn::stored_parameter const& p = *state.store.find(part.name);
       if (!p.trainable) continue;
-      redco::models::stored_match const match = find_stored_name(names, part.name);
-      at::Tensor expected = data_.expected.at("grad." + match.theirs);
+      auto const& [row, whole] = recorded_gradient(names, part);
+      at::Tensor expected = whole;
       at::Tensor found = redco::tensors::to_cpu(p.gradient / weight);
-      if (match.row->transposed) expected = expected.t();
+      if (row.transposed) expected = expected.t();
       while (expected.dim() > found.dim()) expected = expected.squeeze(0);
       double const largest = expected.abs().max().template item<double>();
-      expected = rows_of(*match.row, expected, part.shape[0]);
+      expected = rows_of(row, expected, part.shape[0]);
       for (std::int64_t d = 0; d < found.dim(); ++d) {
         auto const at = static_cast<std::size_t>(d);
         expected = expected.narrow(d, part.box.offset[at], part.box.shape[at]);
@@ -232,6 +233,18 @@ class check {
     data_.expect(100 * undecided <= elements, std::to_string(undecided) + " gradients of " + std::to_string(elements) +
                                                   " are too small to say where a step goes");
     state.store.publish();
+  }
+
+  /// Returns the recorded gradient of a whole parameter, with its row in the table of file names.
+  /// If files have a tensor for each index of the first dimension, stacks their gradients.
+  std::pair<redco::models::stored_name, at::Tensor> recorded_gradient(
+      std::vector<redco::models::stored_name> const& names, ckpt::state_part const& part) const {
+    redco::models::stored_match const match = find_stored_name(names, part.name);
+    if (match.row != nullptr) return {*match.row, data_.expected.at("grad." + match.theirs)};
+    std::vector<at::Tensor> all;
+    for (std::int64_t i = 0; i < part.shape[0]; ++i)
+      all.push_back(data_.expected.at("grad." + find_stored_name(names, part.name + "." + std::to_string(i)).theirs));
+    return {{}, at::stack(all)};
   }
 
   /// Returns the `count` rows of a parameter in the tensor that a file has for several.

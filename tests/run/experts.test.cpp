@@ -63,11 +63,13 @@ struct result {
 };
 
 template <class Model>
-result fitted(mesh const& on, std::int64_t examples, std::int64_t global, std::int64_t micro) {
+result fitted(mesh const& on, std::int64_t examples, std::int64_t global, std::int64_t micro, bool overlap = false) {
   temporary_folder const folder;
   run_test::silence const quiet;
   auto const pipeline = continuing();
-  deployer deployer(in(folder.path, on));
+  deployer_options where = in(folder.path, on);
+  if (overlap) where.overlap = true, where.gradient_bucket = 1e-4;
+  deployer deployer(where);
   trainer one(deployer, Model{}, pipeline, adamw{.lr = 1e-2, .clip_norm = 0.05});
   run_test::options_of<Model, decltype(pipeline)> o;
   o.global_batch = global;
@@ -78,12 +80,12 @@ result fitted(mesh const& on, std::int64_t examples, std::int64_t global, std::i
 }
 
 template <class Model>
-void check_fits(std::int64_t examples, std::int64_t global, std::int64_t micro) {
+void check_fits(std::int64_t examples, std::int64_t global, std::int64_t micro, bool overlap = false) {
   result const expected = fitted<Model>({.dp = 1}, examples, global, micro);
   REQUIRE(expected.predictions.size() == 7);
   for (mesh const& on : meshes) {
     INFO("ep " << on.ep << " dp " << on.dp << " tp " << on.tp << " micro-batch " << micro);
-    result const found = fitted<Model>(on, examples, global, micro);
+    result const found = fitted<Model>(on, examples, global, micro, overlap);
     CHECK(found.predictions == expected.predictions);
     REQUIRE(found.state.size() == expected.state.size());
     for (auto const& [name, value] : expected.state) {
@@ -101,6 +103,8 @@ TEST_CASE("a fit with experts over ep trains, evaluates and predicts as on one r
   check_fits<balanced>(13, 5, 0);
   check_fits<balanced>(13, 5, 1);
   check_fits<descended>(7, 4, 1);
+  // Buckets of gradients are sent during backward, except in steps with uneven micro-batches.
+  check_fits<descended>(15, 8, 1, true);
 }
 
 TEST_CASE("verify passes for experts on every mesh") {

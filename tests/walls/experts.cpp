@@ -14,6 +14,7 @@
 #include <redco/optimizer/optimizers.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -44,8 +45,8 @@ struct mixture {
 using routed =
     mixture<moe<all_experts, top<2>, dispatch::cdac, routing::auxiliary_loss<real{0.01}>, routing::normalised<>>>;
 using descended = mixture<moe<all_experts, top<3>, dispatch::dcca<real{0.25}>>>;
-using with_shared = mixture<sum<moe<all_experts, top<2>>,
-                                named<"shared", sequential<gated<width, 6>, named<"down", linear<6, width, false>>>>>>;
+using with_shared = mixture<
+    sum<moe<all_experts, top<2>>, named<"shared", sequential<gated<width, 6>, named<"down", linear<6, width>>>>>>;
 using with_biases = mixture<moe<all_experts, top<2>, dispatch::cdac, routing::balanced_by_bias<real{0.01}>>>;
 
 std::vector<mesh> const meshes{{.ep = 2},          {.ep = 4},          {.ep = 2, .tp = 2},
@@ -170,6 +171,34 @@ TEST_CASE("expert gradients are equal on ep 1, 2 and 4, also with tp and dp: not
   check_training<routed>(7);
   check_training<descended>(8);
   check_training<with_shared>(5);
+}
+
+TEST_CASE("router gradients are equal on every mesh, not only the loss") {
+  stepped const one = train<descended>({}, 5, 1);
+  for (mesh const& on : {mesh{.ep = 4}, mesh{.ep = 2, .tp = 2}, mesh{.tp = 2}}) {
+    stepped const found = train<descended>(on, 5, 1);
+    for (char const* const name : {"h.0.mlp.gate.weight", "h.1.mlp.gate.weight", "h.0.mlp.descend.weight"}) {
+      INFO(name << " on " << walls::name_of(on));
+      CHECK(one.gradients.at(name).abs().max().item<double>() > 1e-4);
+      CHECK(sharded::distance(found.gradients.at(name), one.gradients.at(name)) < 1e-12);
+    }
+  }
+}
+
+TEST_CASE("the norm before clipping includes each expert once under ep and tp") {
+  stepped const one = train<routed>({}, 4, 1);
+  double squares = 0;
+  for (auto const& [name, gradient] : one.gradients) squares += (gradient / 24).pow(2).sum().item<double>();
+  CHECK(one.norms[0] == Approx(std::sqrt(squares)).epsilon(1e-10));
+  for (mesh const& on : {mesh{.ep = 2, .tp = 2}, mesh{.dp = 2, .ep = 2, .tp = 2}})
+    CHECK(train<routed>(on, 4, 1).norms[0] == Approx(one.norms[0]).epsilon(1e-10));
+}
+
+TEST_CASE("the bias of a shared expert beside routed ones is added once, not tp times") {
+  stepped const one = train<with_shared>({}, 4, 2);
+  stepped const found = train<with_shared>({.tp = 2}, 4, 2);
+  check_alike(found, one);
+  CHECK(one.parameters.contains("h.0.mlp.shared.down.bias"));
 }
 
 TEST_CASE("ranks without examples run 0 rows through every exchange, and train like one rank") {

@@ -213,7 +213,9 @@ class bound_network {
     in.values = nn::detail::begin_values(net_->store());
     nn::context<Entries...> const ctx(in, pass_->calls++, net_, values_, entries_);
     auto const run = [&] { return nn::detail::forward(*net_, x, ctx); };
-    return pass_->check_saved && pass_->calls == 1 ? watched(run, whole, {x, in.positions}) : run();
+    // The numbers of rows that experts exchange, and save, follow from the routing.
+    bool const checks = pass_->check_saved && pass_->calls == 1 && !net_->exchanges_rows();
+    return checks ? watched(run, whole, {x, in.positions}) : run();
   }
 
   template <nn::context_entry First, nn::context_entry... More>
