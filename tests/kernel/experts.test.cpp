@@ -145,7 +145,7 @@ TEST_CASE("rows that are spread and combined are those of each token, weighted")
           CHECK(back.scalar_type() == type);
           CHECK(largest_error(back, expected) < tolerance);
           CHECK(largest_error(redco::kernel::combine_rows(spread, {}, slots, copies),
-                      x.to(at::kDouble) * static_cast<double>(copies)) < tolerance);
+                              x.to(at::kDouble) * static_cast<double>(copies)) < tolerance);
         }
 }
 

@@ -169,9 +169,9 @@ TEST_CASE("a layer of experts equals a dense computation of all experts, with it
 
 TEST_CASE("experts equal a dense computation if each shard holds its own tokens") {
   sharded::check_module<model_of_experts<redco::layers::with_split_tokens<redco::named<"moe", cdac<>>>, true>>(
-      input(), dense_experts({}), {1, 2, 3});
+      some_input(), dense_experts({}), {1, 2, 3});
   sharded::check_module<model_of_experts<redco::layers::with_split_tokens<redco::named<"moe", dcca<>>>, true>>(
-      input(), dense_experts({.descends = true}), {1, 2, 3});
+      some_input(), dense_experts({.descends = true}), {1, 2, 3});
 }
 
 TEST_CASE("a router normalises, scales, limits groups and applies softmax late or sigmoid, as its traits say") {
@@ -199,17 +199,18 @@ TEST_CASE("the gate of BigMac reads the features before they descend") {
 
 TEST_CASE("the auxiliary loss reaches the loss by itself, once, on one shard and on two") {
   for (int const tp : {1, 2}) {
-    CHECK(sharded::distance(auxiliary_gradient<per_sequence>(tp, some_input()), expected_gradient(some_input(), 0.25, false)) <
-          1e-14);
-    CHECK(sharded::distance(auxiliary_gradient<per_batch>(tp, some_input()), expected_gradient(some_input(), 0.25, true)) <
-          1e-14);
+    CHECK(sharded::distance(auxiliary_gradient<per_sequence>(tp, some_input()),
+                            expected_gradient(some_input(), 0.25, false)) < 1e-14);
+    CHECK(sharded::distance(auxiliary_gradient<per_batch>(tp, some_input()),
+                            expected_gradient(some_input(), 0.25, true)) < 1e-14);
   }
   CHECK(auxiliary_gradient<cdac<>>(1, some_input()).eq(0).all().item<bool>());
 }
 
 TEST_CASE("the auxiliary loss per sequence is the sum over its micro-batches; the loss per batch is not") {
   auto const in_parts = [&]<class Layer>(Layer) {
-    return auxiliary_gradient<Layer>(1, some_input().slice(0, 0, 1)) + auxiliary_gradient<Layer>(1, some_input().slice(0, 1));
+    return auxiliary_gradient<Layer>(1, some_input().slice(0, 0, 1)) +
+           auxiliary_gradient<Layer>(1, some_input().slice(0, 1));
   };
   CHECK(sharded::distance(in_parts(per_sequence()), auxiliary_gradient<per_sequence>(1, some_input())) < 1e-14);
   CHECK(sharded::distance(in_parts(per_batch()), auxiliary_gradient<per_batch>(1, some_input())) > 1e-6);

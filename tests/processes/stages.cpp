@@ -42,8 +42,7 @@ struct my_options {
     return redco::fields(
         field<"deployer">(&o::deployer, "where to run"), field<"training">(&o::training, "how to train"),
         field<"width">(&o::width, "width of the model"), field<"layers">(&o::layers, "number of blocks"),
-        field<"length">(&o::length, "tokens of an example"),
-        field<"dropout">(&o::dropout, "dropout probability"),
+        field<"length">(&o::length, "tokens of an example"), field<"dropout">(&o::dropout, "dropout probability"),
         field<"killed">(&o::killed, "index of the process that is killed in its tenth micro-batch"),
         field<"limit">(&o::limit, "MiB that the process may allocate after its start; 0: no limit"),
         field<"machines">(&o::machines, "machines on which the processes seem to be"),

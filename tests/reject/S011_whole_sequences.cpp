@@ -1,4 +1,4 @@
-// A GRU reads the tokens of a sequence one after another, so that ranks along cp cannot compute parts.
+// A GRU reads one token after another, so that ranks along cp cannot compute parts of sequences.
 #include <redco/cost/fits.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/recurrent.hpp>

@@ -43,8 +43,8 @@ class recorder : public detail::saved_records {
   /// 0: each layer's own.
   double deviation = 0;
   /// A division of sequences: number of ranks (along the mesh axis cp) that compute parts of each,
-  /// number of tokens of a whole one if there are several parts, and number of tensor-parallel
-  /// shards.
+  /// and number of tokens of a whole one if there are several. `shards` is the number of
+  /// tensor-parallel ranks.
   struct division {
     std::int64_t parts = 1, whole = 0, shards = 1;
   };

@@ -7,11 +7,10 @@
 
 namespace redco::kernel {
 
-/// Computes self-attention of whole sequences whose parts are on the ranks of a group (ring
-/// attention, Liu et al. 2023). `qkv` [B, t, (H + 2 Hkv) D] has the tokens of `part` on this rank.
-/// Returns their results [B, t, H D]. Keys and values go round the ring of ranks; each rank computes
-/// with those of one rank while it sends them to the next, and merges results by their log-sum-exp.
-/// All ranks call it together. With the causal rule, all have equal work.
+/// Computes self-attention of whole sequences whose parts are on the ranks of a group (Liu et al.
+/// 2023). `qkv` [B, t, (H + 2 Hkv) D] has the tokens of `part`; returns their results [B, t, H D].
+/// Keys and values go round the ranks: each computes with a block while it sends it to the next.
+/// With the causal rule, all have equal work.
 ///
 /// Autograd saves qkv, the result and the log-sum-exp [B, H, t]; backward sends keys, values and
 /// their gradients round the ring. Throws `error` with exit code 64 for a key mask, documents,

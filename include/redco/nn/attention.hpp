@@ -144,8 +144,8 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
     return at::cat({norm(0), norm(1), parts[2]}, -1);
   }
 
-  /// Returns the number of parts into which the heads of this rank are divided, because the ranks
-  /// along the mesh axis cp exchange parts of sequences for parts of the heads.
+  /// Returns the number of parts of this rank's heads. The ranks along the mesh axis cp exchange
+  /// parts of sequences for them.
   std::int64_t parts_of_heads(pass const& in) const { return in.cp != nullptr && divides_heads ? in.cp->size() : 1; }
 
   /// Returns `qkv` (queries, keys and values, packed along the last dimension) with queries and
@@ -157,7 +157,7 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
     kernel::rotation by{(heads + kv_heads) / parts_of_heads(ctx.pass()), head_dim, scores.rotary,
                         cache != nullptr ? cache->length() : 0};
     if (pass const& in = ctx.pass(); in.cp != nullptr && !divides_heads) {
-      by.first = in.tokens.all - in.tokens.count();  // so that by.first and the rows make up a whole length
+      by.first = in.tokens.all - in.tokens.count();  // A length is by.first and the rows.
       return kernel::rotate(qkv, by, in.positions);
     }
     return kernel::rotate(qkv, by, nn::detail::set_positions(ctx));

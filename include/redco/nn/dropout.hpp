@@ -34,8 +34,8 @@ struct module<dropout<Probability>, X> {
   int tp_index;
 
  private:
-  /// Returns `x`, the tokens from index `begin` of a part of a sequence on, after dropout of each of
-  /// the part's two runs.
+  /// Returns `x`, the tokens from index `begin` of a part of a sequence on, after dropout of each
+  /// of the part's two runs.
   template <class Dropped>
   static at::Tensor of_runs(at::Tensor const& x, std::int64_t begin, shape::sequence_part const& part,
                             Dropped const& dropped) {

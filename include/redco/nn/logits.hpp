@@ -89,9 +89,8 @@ struct logits {
     return one;
   }
 
-  /// `own_tokens` returns this rank's tokens of values [B, T] that all ranks have, with `padding` for
-  /// padding tokens. `all_tokens` returns the values [B, T, ...] of all ranks for this rank's `x`
-  /// (see nn::detail::all_tokens).
+  /// `own_tokens` returns this rank's tokens of `all` [B, T], with `padding` for padding tokens.
+  /// `all_tokens` returns the values [B, T, ...] of all ranks for this rank's `x` [B, t, ...].
   at::Tensor own_tokens(at::Tensor const& all, std::int64_t padding) const {
     return nn::detail::own_tokens(all, {.cp = cp, .tokens = tokens}, padding);
   }

@@ -18,9 +18,9 @@ at::Tensor own_tokens(at::Tensor const& x, pass const& in, std::int64_t padding 
 /// returns this rank's part of its gradient.
 at::Tensor all_tokens(at::Tensor const& x, comm::group* cp, shape::sequence_part const& tokens);
 
-/// Exchanges parts of features for tokens: of `x` [B, t, features], in adjacent blocks of `sizes`
-/// features, returns this rank's equal part of each block for all tokens, [B, T, features / ranks].
-/// Attention by heads over whole sequences reads it (Jacobs et al. 2023, DeepSpeed Ulysses).
+/// Exchanges features for tokens (Jacobs et al. 2023, DeepSpeed Ulysses). `x` [B, t, features] has
+/// adjacent blocks of `sizes` features. Returns this rank's equal part of each block, for all
+/// tokens: [B, T, features / ranks].
 at::Tensor heads_of_all_tokens(at::Tensor const& x, std::vector<std::int64_t> const& sizes, pass const& in);
 
 /// Reverses heads_of_all_tokens() for a single block: [B, T, features / ranks] becomes [B, t,
@@ -29,8 +29,9 @@ at::Tensor all_heads_of_tokens(at::Tensor const& x, pass const& in);
 
 /// Prepares the pass `in` of a call with input `x` and returns this rank's part of `x`. Divides the
 /// token ids [B, T] over the ranks `in.cp`; does nothing if that is null. `positions` [B, T] are
-/// those that the call sets; if undefined, a token's position is its index. Throws `error` with exit
-/// code 64 if the model does not divide sequences (`divides` is false) and if `x` are no token ids.
+/// those that the call sets; if undefined, a token's position is its index. Throws `error` with
+/// exit code 64 if the model does not divide sequences (`divides` is false) and if `x` are no token
+/// ids.
 at::Tensor begin_tokens(pass& in, at::Tensor const& x, at::Tensor const& positions, bool divides);
 
 }  // namespace redco::nn::detail

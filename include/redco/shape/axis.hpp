@@ -10,8 +10,8 @@
 namespace redco::shape {
 
 /// Axes of a mesh of ranks, from the outermost to the innermost: pipeline stages (pp),
-/// data-parallel replicas (dp), expert-parallel ranks (ep), context-parallel ranks (cp), which hold
-/// parts of the same sequences, and tensor-parallel shards (tp).
+/// data-parallel replicas (dp), expert-parallel ranks (ep), context-parallel ranks (cp) and
+/// tensor-parallel shards (tp). Ranks along cp hold parts of the same sequences.
 enum class axis : std::uint8_t { pp, dp, ep, cp, tp };
 inline constexpr axis all_axes[] = {axis::pp, axis::dp, axis::ep, axis::cp, axis::tp};
 /// Number of sets of mesh axes.

@@ -44,8 +44,8 @@ struct zero {
   /// True if the model is cut into pipeline stages. A stage sums its gradients once in a step, so
   /// it keeps all of them.
   bool on_stages = false;
-  /// Mesh axes over whose ranks state is shared out. Ranks that differ only along others of the token axes
-  /// keep equal shares. With --zero-within, the axis ep has the replicas of one machine.
+  /// Mesh axes over whose ranks state is shared out. Ranks that differ only along others of the
+  /// token axes keep equal shares. With --zero-within, the axis ep has the replicas of one machine.
   axes shared_over = token_axes;
   zero_owner owner = zero_owner::element;
   /// True if the optimizer updates all parameters as a whole, and not only hidden matrices

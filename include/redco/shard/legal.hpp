@@ -180,10 +180,8 @@ namespace redco {
 ///
 /// static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 4}>{});
 ///
-/// The error shows the parameter at fault and the legal numbers of ranks, or the layers at fault
-/// and their sizes. Codes for sizes: redco[L004] to [L006] and [L009] to [L011]. Codes for splits:
-/// redco[S001] heads, [S002] key-value heads, [S003] other. Code for pipeline stages: redco[S010],
-/// for ranks with parts of sequences: redco[S011].
+/// The error shows what is at fault, and legal numbers of ranks. Codes for sizes: redco[L004] to
+/// [L006], [L009] to [L011]. Codes for the mesh: redco[S001] to [S003], [S010] and [S011].
 template <auto const& Model, mesh Mesh>
 struct legal {
   using sizes = shard::detail::size_verdict<Model>;

@@ -91,8 +91,8 @@ std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const
 dynamic_plan plan_from(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked,
                        int chunks_per_stage);
 
-/// Throws `error` with exit code 64 if ranks along cp would compute parts of sequences and `divides`
-/// is false: a layer of the model needs whole ones.
+/// Throws `error` with exit code 64 if ranks along cp would compute parts of sequences and
+/// `divides` is false: a layer of the model needs whole ones.
 void check_parts_of_sequences(mesh const& on, bool divides);
 
 }  // namespace redco::shard::detail

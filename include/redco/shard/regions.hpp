@@ -47,10 +47,11 @@ struct region {
 };
 
 /// Returns an empty region with the properties of the parameter `e`: trained or not, weight decay,
-/// and mesh axes of the gradient sum. Gradients are summed over the axes that divide the tokens (dp,
-/// ep, cp), except axes that split the parameter. For example, the gradient of an expert already
-/// includes the examples of all ranks along ep. `by_block`: true if the replicas keep shares of the
-/// values. Then a frozen parameter has the axes of the replicas that hold equal values.
+/// and mesh axes of the gradient sum. Gradients are summed over the axes that divide the tokens
+/// (dp, ep, cp), except axes that split the parameter. For example, the gradient of an expert
+/// already includes the examples of all ranks along ep. `by_block`: true if the replicas keep
+/// shares of the values. Then a frozen parameter has the axes of the replicas that hold equal
+/// values.
 constexpr region region_of(entry const& e, bool trained, bool by_block = false) {
   if (!trained && !by_block) return {0, 0, false, false, {}};
   shape::axes over;

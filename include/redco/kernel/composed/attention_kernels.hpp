@@ -46,8 +46,8 @@ struct attention_kernels {
   }
   static void put(at::Tensor const& x, at::Tensor const& to) { to.copy_(x.transpose(1, 2).flatten(2)); }
 
-  /// Returns the scores [B, H, T, S], -infinity at hidden keys. Sets `slope` to the derivative of the
-  /// soft cap, if there is one and `slope` is not null.
+  /// Returns the scores [B, H, T, S], -infinity at hidden keys. Sets `slope` to the derivative of
+  /// the soft cap, if there is one and `slope` is not null.
   static at::Tensor scores(detail::attention_tensors const& t, attention_options const& o, at::Tensor* slope) {
     at::Tensor const q = by_head(t.q, o.heads);
     at::Tensor z = q.matmul(heads_of(t.k, o).transpose(2, 3)) * o.scale_of(q.size(3));

@@ -13,8 +13,8 @@
 
 namespace redco::kernel::detail {
 
-/// The pairs of runs (of queries of this rank, and of keys of another) that ring attention computes,
-/// and the exchange of blocks between the ranks.
+/// The pairs of runs (of queries of this rank, and of keys of another) that ring attention
+/// computes, and the exchange of blocks between the ranks.
 class attention_ring {
  public:
   attention_ring(attention_options const& o, comm::group& ranks, shape::sequence_part const& part)
@@ -24,8 +24,8 @@ class attention_ring {
         next_((part.rank + 1) % part.ranks),
         before_((part.rank + part.ranks - 1) % part.ranks) {}
 
-  /// Queries of this rank and keys of a block: first token of each in the rank's part and the block,
-  /// their numbers, and the options with the position of the queries among the keys.
+  /// Some queries of this rank and keys of a block: index of the first of each, and their numbers.
+  /// The options have the position of the queries among the keys.
   struct pair {
     std::int64_t query, queries, key, keys;
     attention_options options;
@@ -66,8 +66,8 @@ class attention_ring {
     }
   }
 
-  /// Passes the sum `of_block` for the current block on, and returns the sum that the rank before has
-  /// for its own.
+  /// Passes the sum `of_block` for the current block on, and returns the sum that the rank before
+  /// has for its own.
   at::Tensor passed_on(at::Tensor const& of_block) const {
     comm::ticket sent = ranks_.send_later(of_block, next_, 1);
     at::Tensor const arrived = at::empty_like(of_block);
