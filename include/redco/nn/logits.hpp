@@ -89,11 +89,11 @@ struct logits {
     return one;
   }
 
-  /// `own_tokens` returns this rank's tokens of `all` [B, T], with `padding` for padding tokens.
-  /// `all_tokens` returns the values [B, T, ...] of all ranks for this rank's `x` [B, t, ...].
+  /// Returns this rank's tokens of `all` [B, T], with `padding` for padding tokens.
   at::Tensor own_tokens(at::Tensor const& all, std::int64_t padding) const {
     return nn::detail::own_tokens(all, {.cp = cp, .tokens = tokens}, padding);
   }
+  /// Returns the values [B, T, ...] of all ranks for this rank's `x` [B, t, ...].
   at::Tensor all_tokens(at::Tensor const& x) const { return nn::detail::all_tokens(x, cp, tokens); }
 };
 
