@@ -245,6 +245,7 @@ TEST_CASE("the counts of live blocks are those of the definition, and the publis
 }
 
 TEST_CASE("forward computes the scores of each live block once and of no other block; backward twice") {
+  // CUDA texts, which a launcher may run on a CPU, do not take f64.
   redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   auto& touched = redco::kernel::cpu::touched_blocks();
   constexpr block_pattern mgpt{.block = 16, .local = 8, .global = 1, .patterns = 8};
@@ -253,7 +254,7 @@ TEST_CASE("forward computes the scores of each live block once and of no other b
         std::pair(band, 43), std::pair(band, 400)}) {
     CAPTURE(pattern.block, tokens);
     attention_options o{.heads = 3, .kv_heads = 3, .causal = true, .pattern = pattern, .head0 = 6};
-    at::Tensor const qkv = sparse_random({2, tokens, 9 * 2}, at::kFloat, 1).requires_grad_();
+    at::Tensor const qkv = sparse_random({2, tokens, 9 * 2}, at::kDouble, 1).requires_grad_();
     std::int64_t live = 0;
     for (std::int64_t h = 0; h < 3; ++h)
       live += 2 * pattern.live_blocks(o.head0 + h, (tokens + pattern.block - 1) / pattern.block);

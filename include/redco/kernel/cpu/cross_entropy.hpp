@@ -63,6 +63,7 @@ at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& 
     if (s.wants.weight) outer<T>(gradients.weight, chunk.logits, chunk.hidden, chunk.begin > 0);
     if (s.wants.bias) gradients.bias.add_(chunk.logits.sum(at::IntArrayRef{0}, false, type));
   });
+  chunks.send_rest(*s.ranks);
   if (s.wants.weight) gradients.weight = gradients.weight.to(head.weight.scalar_type());
   if (s.wants.bias) gradients.bias = gradients.bias.to(head.bias.scalar_type());
   return at::full({}, loss, hidden.options().dtype(type));

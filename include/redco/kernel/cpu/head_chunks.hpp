@@ -47,7 +47,8 @@ inline void product(at::Tensor& logits, at::Tensor const& h, vocabulary_shard co
 }
 
 /// The rows of a head's input [N, d] whose labels are not ignored, in chunks. No logits are
-/// computed for ignored rows, which are most rows of a prompt with a short answer.
+/// computed for ignored rows, which are most rows of a prompt with a short answer. Messages between
+/// ranks have the sizes of all rows, which do not depend on the labels.
 template <class T>
 class head_chunks {
  public:
@@ -65,7 +66,7 @@ class head_chunks {
   /// All tensors must be contiguous. A chunk has at most `most` rows.
   head_chunks(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
               label_targets const& targets, std::int64_t most)
-      : hidden_(hidden), head_(head), labels_(labels), targets_(targets) {
+      : hidden_(hidden), head_(head), labels_(labels), targets_(targets), all_(labels.size(0)) {
     auto const* const first = labels.const_data_ptr<std::int64_t>();
     std::int64_t const ignored = std::count(first, first + labels.size(0), targets.ignored);
     if (ignored > 0) {
@@ -73,9 +74,10 @@ class head_chunks {
       labels_ = labels.index_select(0, index_);
     }
     std::int64_t const columns = head.weight.size(0);
-    most_ = std::clamp<std::int64_t>(most, 1, std::max<std::int64_t>(rows(), 1));
-    workspace_ = at::empty({most_, logits_stride(columns)}, hidden.options()).narrow(1, 0, columns);
-    statistics_ = at::empty({3 * most_}, hidden.options().dtype(c10::CppTypeToScalarType<sum>::value));
+    most_ = std::clamp<std::int64_t>(most, 1, std::max<std::int64_t>(all_, 1));
+    std::int64_t const largest = std::clamp<std::int64_t>(rows(), 1, most_);
+    workspace_ = at::empty({largest, logits_stride(columns)}, hidden.options()).narrow(1, 0, columns);
+    statistics_ = at::zeros({3 * most_}, hidden.options().dtype(c10::CppTypeToScalarType<sum>::value));
   }
 
   /// Returns the number of rows that are not ignored.
@@ -111,7 +113,7 @@ class head_chunks {
                        .targets = typed_targets<sum>(targets_),
                        .soft_cap = static_cast<sum>(head_.soft_cap),
                        .top = statistics,
-                       .stats = statistics + count}};
+                       .stats = statistics + sent_of(begin)}};
       f(one);
     }
   }
@@ -119,11 +121,18 @@ class head_chunks {
   /// Applies the soft cap to the chunk's logits, and computes the maximum and the sums of each row
   /// over the columns of all ranks.
   void count_exponentials(chunk const& one, comm::group& ranks) const {
-    std::int64_t const count = one.rows.rows;
     over_rows<top_of_rows>(one.rows);
-    ranks.all_reduce(statistics_.narrow(0, 0, count), comm::reduce_op::max);
+    reduce_tops(one.begin, ranks);
     over_rows<sums_of_rows>(one.rows);
-    ranks.all_reduce(statistics_.narrow(0, count, 2 * count), comm::reduce_op::sum);
+    reduce_sums(one.begin, ranks);
+  }
+
+  /// Sends the messages of chunks that only ignored rows would fill.
+  void send_rest(comm::group& ranks) const {
+    for (std::int64_t begin = (rows() + most_ - 1) / most_ * most_; begin < all_; begin += most_) {
+      reduce_tops(begin, ranks);
+      reduce_sums(begin, ranks);
+    }
   }
 
   /// Returns memory for the gradient of the head's input, [N, d]: zeros if rows are ignored.
@@ -138,11 +147,21 @@ class head_chunks {
   }
 
  private:
+  /// Returns the number of rows in the messages of the chunk that begins at row `begin`.
+  std::int64_t sent_of(std::int64_t begin) const { return std::min(most_, all_ - begin); }
+  void reduce_tops(std::int64_t begin, comm::group& ranks) const {
+    ranks.all_reduce(statistics_.narrow(0, 0, sent_of(begin)), comm::reduce_op::max);
+  }
+  void reduce_sums(std::int64_t begin, comm::group& ranks) const {
+    std::int64_t const sent = sent_of(begin);
+    ranks.all_reduce(statistics_.narrow(0, sent, 2 * sent), comm::reduce_op::sum);
+  }
+
   at::Tensor hidden_;
   vocabulary_shard head_;
   at::Tensor labels_, index_;
   label_targets targets_;
-  std::int64_t most_ = 1;
+  std::int64_t all_, most_ = 1;
   at::Tensor workspace_, statistics_;
 };
 

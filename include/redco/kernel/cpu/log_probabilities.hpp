@@ -32,6 +32,7 @@ inline void log_probabilities(at::Tensor const& hidden, vocabulary_shard const& 
         log_sums[row] = c.top[r] + log_sum;
       }
     });
+    chunks.send_rest(ranks);
   });
 }
 

@@ -132,9 +132,9 @@ class attention_in_blocks {
       for_blocks_of(example, examples, [&](score_part const& part) {
         add_gradients(part, gradient, into.q, {dk, dv, dbias, sink_slopes});
       });
-      for (auto const& [to, sums] : {std::pair(into.k, dk), std::pair(into.v, dv)})
+      for (auto const& [to, sum] : {std::pair(into.k, dk), std::pair(into.v, dv)})
         by_head(to, o_.kv_heads, example, examples, 0, to.size(1))
-            .copy_(sums.view({examples, o_.kv_heads, -1, width()}));
+            .copy_(sum.view({examples, o_.kv_heads, -1, width()}));
     });
     return {gradient.wants_bias ? dbias.to(t_.bias.scalar_type()) : at::Tensor(),
             gradient.wants_sinks ? sink_slopes.sum(at::IntArrayRef{0, 2}).to(t_.sinks.scalar_type()) : at::Tensor()};
