@@ -329,6 +329,7 @@ TEST_CASE("sparse attention and its dropout are the same for any split of heads"
 }
 
 TEST_CASE("sparse attention does not depend on the number of threads") {
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   at::Tensor const qkv = sparse_random({3, 75, 9 * 8}, at::kFloat, 1).requires_grad_();
   attention_options o{.heads = 3, .kv_heads = 3, .causal = true, .pattern = fixed};
   o.sinks = sparse_random({3}, at::kFloat, 2).requires_grad_();
