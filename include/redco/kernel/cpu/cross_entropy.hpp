@@ -56,7 +56,8 @@ at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& 
     logit_chunk<T> const& c = chunk.rows;
     chunks.count_exponentials(chunk, *s.ranks);
     for (std::int64_t r = 0; r < c.rows; ++r)
-      loss += static_cast<double>(c.all_targets(r) * std::log(c.stats[r]) - c.stats[c.rows + r]);
+      if (c.labels[r] != s.targets.ignored)
+        loss += static_cast<double>(c.all_targets(r) * std::log(c.stats[r]) - c.stats[c.rows + r]);
     if (!s.wants.any()) return;
     over_rows<gradient_of_rows>(c);
     if (s.wants.hidden) chunks.write_gradient(gradients.hidden, chunk);

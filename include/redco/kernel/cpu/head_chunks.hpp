@@ -46,9 +46,9 @@ inline void product(at::Tensor& logits, at::Tensor const& h, vocabulary_shard co
   }
 }
 
-/// The rows of a head's input [N, d] whose labels are not ignored, in chunks. No logits are
-/// computed for ignored rows, which are most rows of a prompt with a short answer. Messages between
-/// ranks have the sizes of all rows, which do not depend on the labels.
+/// The rows of a head's input [N, d], in chunks. If at least half of the labels are ignored, as of
+/// prompts with short answers, no logits are computed for these rows, and the others are copied.
+/// Messages between ranks have the sizes of all rows, which do not depend on the labels.
 template <class T>
 class head_chunks {
  public:
@@ -57,7 +57,7 @@ class head_chunks {
   /// Some of the rows, with their logits on this rank.
   struct chunk {
     std::int64_t begin;   ///< number of rows in the chunks before
-    at::Tensor index;     ///< index of each row in the head's input; undefined if no row is ignored
+    at::Tensor index;     ///< index of each row in the input; undefined if no row is left out
     at::Tensor hidden;    ///< input of the head, [rows, d]
     at::Tensor logits;    ///< logits [rows, columns], in memory that the next chunk overwrites
     logit_chunk<T> rows;  ///< view of `logits`, with memory for statistics
@@ -69,7 +69,7 @@ class head_chunks {
       : hidden_(hidden), head_(head), labels_(labels), targets_(targets), all_(labels.size(0)) {
     auto const* const first = labels.const_data_ptr<std::int64_t>();
     std::int64_t const ignored = std::count(first, first + labels.size(0), targets.ignored);
-    if (ignored > 0) {
+    if (2 * ignored >= all_ && ignored > 0) {
       index_ = labels.ne(targets.ignored).nonzero().squeeze(1);
       labels_ = labels.index_select(0, index_);
     }
@@ -80,11 +80,11 @@ class head_chunks {
     statistics_ = at::zeros({3 * most_}, hidden.options().dtype(c10::CppTypeToScalarType<sum>::value));
   }
 
-  /// Returns the number of rows that are not ignored.
+  /// Returns the number of rows that are not left out.
   std::int64_t rows() const { return labels_.size(0); }
 
   /// Returns the index in the head's input of the row with number `row` among those that are not
-  /// ignored.
+  /// left out.
   std::int64_t index(std::int64_t row) const {
     return index_.defined() ? index_.const_data_ptr<std::int64_t>()[row] : row;
   }
@@ -127,7 +127,7 @@ class head_chunks {
     reduce_sums(one.begin, ranks);
   }
 
-  /// Sends the messages of chunks that only ignored rows would fill.
+  /// Sends the messages of chunks that only rows left out would fill.
   void send_rest(comm::group& ranks) const {
     for (std::int64_t begin = (rows() + most_ - 1) / most_ * most_; begin < all_; begin += most_) {
       reduce_tops(begin, ranks);
@@ -135,7 +135,7 @@ class head_chunks {
     }
   }
 
-  /// Returns memory for the gradient of the head's input, [N, d]: zeros if rows are ignored.
+  /// Returns memory for the gradient of the head's input, [N, d]: zeros if rows are left out.
   at::Tensor empty_gradient() const { return index_.defined() ? at::zeros_like(hidden_) : at::empty_like(hidden_); }
 
   /// Writes the chunk's rows of the gradient of the head's input: `logits`, which must hold the

@@ -26,6 +26,7 @@ inline void log_probabilities(at::Tensor const& hidden, vocabulary_shard const& 
       logit_chunk<T> const& c = chunk.rows;
       chunks.count_exponentials(chunk, ranks);
       for (std::int64_t r = 0; r < c.rows; ++r) {
+        if (c.labels[r] == targets.ignored) continue;
         std::int64_t const row = chunks.index(chunk.begin + r);
         auto const log_sum = std::log(c.stats[r]);
         to[row] = c.stats[c.rows + r] - log_sum;

@@ -31,7 +31,7 @@ struct typed_targets {
 };
 
 /// A chunk of the logits [rows, columns] that this rank's vocabulary shard gives, with `stride`
-/// elements between rows. Columns from `valid` on are padding. No row has the ignored label.
+/// elements between rows. Columns from `valid` on are padding.
 template <class T>
 struct logit_chunk {
   using sum = sum_of<T>;
@@ -50,10 +50,10 @@ struct logit_chunk {
   sum const* factors = nullptr;  // [rows]: factors of the rows' gradients; null: 1
 
   /// Returns the column of the label of row `r` in this shard. Returns -1 if the label belongs to
-  /// another shard.
+  /// another shard or the row is ignored.
   std::int64_t label(std::int64_t r) const {
     auto const column = labels[r] - first;
-    return column >= 0 && column < valid ? column : -1;
+    return column >= 0 && column < valid && labels[r] != targets.ignored ? column : -1;
   }
 
   /// Returns the target of row `r` at its label, without the share that all entries have.
@@ -165,7 +165,7 @@ struct sums_of_rows {
       c.stats[r] = total;
       auto const label = c.label(r);
       sum of_label = label >= 0 ? static_cast<sum>(row[label]) - top : sum(0);
-      if (!c.targets.plain) {
+      if (!c.targets.plain && c.labels[r] != c.targets.ignored) {
         of_label *= c.own_target(r);
         for (std::int64_t j = 0; j < c.valid; ++j) of_label += c.spread_at(j) * (static_cast<sum>(row[j]) - top);
       }
@@ -176,7 +176,7 @@ struct sums_of_rows {
 
 /// A task that replaces the logits of rows [begin, end) by the gradient of each row's loss. It is
 /// the probabilities times the sum of the targets, minus the targets, times the derivative of the
-/// soft cap and the row's factor. Padding becomes zero.
+/// soft cap and the row's factor. Padding and ignored rows become zero.
 template <class T>
 struct gradient_of_rows {
   logit_chunk<T> const& c;
@@ -186,6 +186,10 @@ struct gradient_of_rows {
   [[gnu::always_inline]] void operator()() const {
     for (auto r = begin; r < end; ++r) {
       T* const row = c.logits + r * c.stride;
+      if (c.labels[r] == c.targets.ignored) {
+        std::fill_n(row, c.columns, T(0));
+        continue;
+      }
       auto const label = c.label(r);
       auto const lse = c.top[r] + std::log(c.stats[r]);
       bool const plain = c.targets.plain;
