@@ -158,7 +158,7 @@ REDCO_INLINE std::vector<packed_row> packed_evenly(std::span<tokenizer::marked_i
   }
   // The next text goes into the shortest row. One row more is tried until all rows have room.
   for (std::int64_t count = (total + context) / (context + 1);; ++count) {
-    std::vector<packed_row> rows(static_cast<std::size_t>(count), packed_row{.starts = {}});
+    std::vector<packed_row> rows(static_cast<std::size_t>(count), packed_row{{}, {}, {}});
     auto const length = [](packed_row const& row) { return std::ssize(row.ids.ids); };
     for (std::size_t const i : longest_first) {
       packed_row& row = *std::ranges::min_element(rows, {}, length);
