@@ -94,8 +94,10 @@ struct ring_function : tensors::recorded_function<ring_function<Twin>> {
         attention_tensors const part{queries(t.q), some_keys(keys[0]), some_keys(keys[1]), {}, {}, {}};
         auto const like = [](at::Tensor const& x) { return at::empty_like(x, at::MemoryFormat::Contiguous); };
         attention_tensors const into{like(part.q), like(part.k), like(part.v), {}, {}, {}};
-        attention_result const made{queries(saved[1]), saved[2].narrow(2, one.query, one.queries).contiguous()};
-        Twin::backward(part, one.options, {made, queries(g), false}, into);
+        // The kernels for CUDA read contiguous results and gradients.
+        attention_result const made{queries(saved[1]).contiguous(),
+                                    saved[2].narrow(2, one.query, one.queries).contiguous()};
+        Twin::backward(part, one.options, {made, queries(g).contiguous(), false}, into);
         queries(of_queries).add_(into.q);
         some_keys(sums[0]).add_(into.k);
         some_keys(sums[1]).add_(into.v);
