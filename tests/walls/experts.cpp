@@ -1,8 +1,6 @@
-#include "temporary_folder.hpp"
+#include "walls/checkpoints.hpp"
 #include "walls/training.hpp"
 
-#include <redco/ckpt/load_checkpoint.hpp>
-#include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/layer/branches.hpp>
 #include <redco/layer/experts.hpp>
@@ -275,28 +273,5 @@ TEST_CASE("messages of experts are planned: the bytes of uniform routing") {
 }
 
 TEST_CASE("a checkpoint of experts on one mesh loads on any other") {
-  std::vector<mesh> const some{{}, {.ep = 2}, {.ep = 4, .tp = 2}, {.dp = 2, .ep = 2}};
-  for (mesh const& from : some)
-    for (mesh const& to : some) {
-      INFO(walls::name_of(from) << " to " << walls::name_of(to));
-      temporary_folder const folder;
-      auto const state_on = [](mesh const& on, std::uint64_t seed, rank_context const& rank) {
-        return redco::run::trained_network<routed>({}, plan_of(routed{}, on), adamw{}, dtype::f64, seed, rank.rank, {});
-      };
-      redco::comm::run_ranks(from, {.threads = 1}, [&](rank_context& rank) {
-        auto const state = state_on(from, 5, rank);
-        workdir::save_options options{.workdir = folder.path, .facts = {}};
-        options.facts.run = "a";
-        options.facts.step = 1;
-        options.facts.mesh = from;
-        ckpt::save_checkpoint(options, state.parts(), rank.world);
-      });
-      redco::comm::run_ranks(to, {.threads = 1}, [&](rank_context& rank) {
-        auto const wanted = state_on(to, 5, rank), state = state_on(to, 6, rank);
-        auto const found = ckpt::find_checkpoint(rank.world, folder.path, "auto");
-        sharded::must(found.has_value(), "a checkpoint is found");
-        ckpt::load_checkpoint(*found, state.parts(), rank.world);
-        sharded::must(state.store.values().equal(wanted.store.values()), "bit for bit");
-      });
-    }
+  walls::check_checkpoints<routed>({{}, {.ep = 2}, {.ep = 4, .tp = 2}, {.dp = 2, .ep = 2}});
 }

@@ -1,9 +1,7 @@
-#include "temporary_folder.hpp"
+#include "walls/checkpoints.hpp"
 #include "walls/expert_bank.hpp"
 #include "walls/training.hpp"
 
-#include <redco/ckpt/load_checkpoint.hpp>
-#include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/optimizer/optimizers.hpp>
 
@@ -172,29 +170,4 @@ TEST_CASE("the gradient of a parameter that is split over ep is not summed over 
   }
 }
 
-TEST_CASE("a checkpoint of a mesh with a new axis loads on any other") {
-  for (mesh const& from : meshes)
-    for (mesh const& to : meshes) {
-      INFO(walls::name_of(from) << " to " << walls::name_of(to));
-      temporary_folder const folder;
-      auto const state_on = [](mesh const& on, std::uint64_t seed, rank_context const& rank) {
-        return redco::run::trained_network<mixture>({}, plan_of(mixture{}, on), adamw{}, dtype::f64, seed, rank.rank,
-                                                    {});
-      };
-      redco::comm::run_ranks(from, {.threads = 1}, [&](rank_context& rank) {
-        auto const state = state_on(from, 5, rank);
-        workdir::save_options options{.workdir = folder.path, .facts = {}};
-        options.facts.run = "a";
-        options.facts.step = 1;
-        options.facts.mesh = from;
-        ckpt::save_checkpoint(options, state.parts(), rank.world);
-      });
-      redco::comm::run_ranks(to, {.threads = 1}, [&](rank_context& rank) {
-        auto const wanted = state_on(to, 5, rank), state = state_on(to, 6, rank);
-        auto const found = ckpt::find_checkpoint(rank.world, folder.path, "auto");
-        sharded::must(found && found->facts.mesh == from, "the mesh that saved");
-        ckpt::load_checkpoint(*found, state.parts(), rank.world);
-        sharded::must(state.store.values().equal(wanted.store.values()), "bit for bit");
-      });
-    }
-}
+TEST_CASE("a checkpoint of a mesh with a new axis loads on any other") { walls::check_checkpoints<mixture>(meshes); }
