@@ -3,12 +3,13 @@
 // benchmarks of other libraries. For `fresh_us`, both ranks have just written their whole tensor,
 // as in a training step: half of the data is in the other core's cache.
 
+#include "timing.hpp"
+
 #include <redco/comm/in_process_group.hpp>
 
 #include <redco/tensor/rank_environment.hpp>
 #include <redco/json/dump.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -28,8 +29,7 @@ double median_us(redco::comm::group& group, at::Tensor const& x, int calls, bool
     std::chrono::duration<double, std::micro> const spent = std::chrono::steady_clock::now() - begin;
     if (call >= 0) microseconds.push_back(spent.count());
   }
-  std::nth_element(microseconds.begin(), microseconds.begin() + calls / 2, microseconds.end());
-  return microseconds[static_cast<std::size_t>(calls / 2)];
+  return median(microseconds);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 #include <ATen/Parallel.h>
 
-#include <algorithm>
-#include <chrono>
+#include "timing.hpp"
+
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -19,17 +19,6 @@
 namespace {
 
 using redco::kernel::attention_options;
-
-double milliseconds(auto const& f) {
-  auto const begin = std::chrono::steady_clock::now();
-  f();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double median(std::vector<double> x) {
-  std::nth_element(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2), x.end());
-  return x[x.size() / 2];
-}
 
 void compare(std::string const& kernel, at::ScalarType type, std::string const& size, auto const& own,
              auto const& aten) {

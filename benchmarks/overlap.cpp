@@ -3,6 +3,8 @@
 // scripts/bench overlap.
 //   overlap --mesh 2x1 --steps 7 --threads 1
 
+#include "timing.hpp"
+
 #include <redco/run/deployer.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/network_state.hpp>
@@ -29,7 +31,6 @@
 #include <redco/json/value.hpp>
 #include <redco/shape/zero.hpp>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -68,11 +69,6 @@ struct overlap_options {
         field<"machine">(&o::machine, "file of redco-calibrate; prints predictions next to measurements"));
   }
 };
-
-double median(std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  return (times[(times.size() - 1) / 2] + times[times.size() / 2]) / 2;
-}
 
 double rounded(double x) { return std::round(x * 1e4) / 1e4; }
 

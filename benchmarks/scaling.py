@@ -11,7 +11,7 @@ PyTorch's DDP over gloo as 2 processes (with .deps/peers). With bf16, DDP runs a
 sent in bf16.
 
 Then benchmarks/overlap measures which share of the messages overlaps compute: between two replicas,
-two shards, and two shards that split tokens. Prints tables. Exit code 1 if a prediction is off by
+without and with --zero 1 to 3, two shards, and two shards that split tokens. Prints tables. Exit code 1 if a prediction is off by
 more than 15 % or DDP is faster.
 """
 import argparse
@@ -120,7 +120,8 @@ def compare(hosts, options):
             slower.append(one.name)
         print(f"| {one.name} | {16 * 256 / step:.0f} | {1e3 * step:.0f} {cells}| {one_process / step:.2f} |")
     print("\n| messages of | sequential s | predicted | error | overlapped s | predicted | error | hidden |\n|---|---|---|---|---|---|---|---|")
-    for name, words in ("two replicas", ["2x1"]), ("two shards", ["1x2"]), ("two shards, split tokens", ["1x2", "--split-tokens"]):
+    zero = [(f"two replicas, --zero {level}", ["2x1", "--zero", str(level)]) for level in (1, 2, 3)]
+    for name, words in ("two replicas", ["2x1"]), *zero, ("two shards", ["1x2"]), ("two shards, split tokens", ["1x2", "--split-tokens"]):
         worst = max(worst, overlapped(hosts, cores, options.dtype, machine, name, words))
     if slower or worst > 0.15:
         sys.exit(f"scaling: largest error {100 * worst:.0f} %; faster than ours: {', '.join(slower) or 'none'}")

@@ -5,6 +5,7 @@
 
 #include "plan_steps.hpp"
 #include "temporary_folder.hpp"
+#include "timing.hpp"
 
 #include <redco/run/main_of.hpp>
 #include <redco/cost/machine_file.hpp>
@@ -44,11 +45,7 @@ struct row {
   redco::cost::found_plan plan;
   std::vector<double> seconds{};  ///< of the steps after the warm-up
 
-  double measured() const {
-    std::vector<double> sorted = seconds;
-    std::sort(sorted.begin(), sorted.end());
-    return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
-  }
+  double measured() const { return median(seconds); }
 };
 
 /// Returns the plans to measure, with micro-batches of one and of four examples.

@@ -9,9 +9,10 @@
 
 #include <ATen/Parallel.h>
 
+#include "timing.hpp"
+
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -24,17 +25,6 @@ using redco::kernel::attention_options;
 
 constexpr std::int64_t heads = 12, width = 64;
 constexpr redco::layers::block_pattern pattern{.block = 16, .local = 8, .global = 1, .patterns = 8};
-
-double milliseconds(auto const& f) {
-  auto const begin = std::chrono::steady_clock::now();
-  f();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double median(std::vector<double> x) {
-  std::nth_element(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2), x.end());
-  return x[x.size() / 2];
-}
 
 /// Returns the mask of ATen's attention: 0 for keys that a query sees, else -infinity.
 at::Tensor mask_of(std::int64_t length, at::ScalarType type) {

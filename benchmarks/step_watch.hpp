@@ -1,9 +1,9 @@
 #pragma once
 
-#include <algorithm>
+#include "timing.hpp"
+
 #include <chrono>
 #include <condition_variable>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
@@ -52,9 +52,7 @@ class step_watch {
   /// Returns the median of the times after the first three steps.
   static double typical(std::vector<double> times) {
     if (times.size() > 3) times.erase(times.begin(), times.begin() + 3);
-    std::sort(times.begin(), times.end());
-    std::size_t const n = times.size();
-    return n == 0 ? 0 : (times[(n - 1) / 2] + times[n / 2]) / 2;
+    return median(times);
   }
 
   static double peak_rss_gib() {

@@ -5,10 +5,10 @@
 // it by `chrt -f 10` to give the first row its cores.
 
 #include "temporary_folder.hpp"
+#include "timing.hpp"
 
 #include <redco/train.hpp>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -132,11 +132,6 @@ class busy_processes {
  private:
   std::vector<pid_t> all_;
 };
-
-double median(std::vector<double> all) {
-  std::sort(all.begin(), all.end());
-  return (all[(all.size() - 1) / 2] + all[all.size() / 2]) / 2;
-}
 
 void compare(waiting_options const& o, char const* where) {
   // 300000 is libgomp's default. If GOMP_SPINCOUNT is set, redco does not change it.

@@ -10,6 +10,7 @@
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/device_graph.hpp>
 #include <redco/tensor/device_streams.hpp>
+#include <redco/tensor/f32_path.hpp>
 #include <redco/tensor/flat_zeros.hpp>
 #include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/kernel_launcher.hpp>
@@ -18,6 +19,7 @@
 #include <redco/tensor/key_store.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/parallel.hpp>
+#include <redco/tensor/process_choice.hpp>
 #include <redco/tensor/rank_environment.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/saved_tensors.hpp>

@@ -34,7 +34,8 @@ endif()
 # libtorch is not instrumented. Memory that it allocates for the life of the process is not a leak
 # of ours, and ThreadSanitizer sees only half of its synchronisation.
 set(redco_plan_environment "UBSAN_OPTIONS=print_stacktrace=1")
-set(redco_torch_environment "${redco_plan_environment};ASAN_OPTIONS=detect_leaks=0;\
+# Threads that wait sleep, as in redco's programs, because tests run concurrently.
+set(redco_torch_environment "${redco_plan_environment};OMP_WAIT_POLICY=passive;ASAN_OPTIONS=detect_leaks=0;\
 TSAN_OPTIONS=suppressions=${CMAKE_CURRENT_SOURCE_DIR}/tsan.supp halt_on_error=0 exitcode=66")
 
 # Files of tests/ that a target compiles; CheckTests.cmake compares them with the folder

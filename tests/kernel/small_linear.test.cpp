@@ -8,6 +8,7 @@
 #include <redco/kernel/cpu/small_linear.hpp>
 #include <redco/kernel/cpu/small_product.hpp>
 #include <redco/kernel/linear.hpp>
+#include <redco/tensor/f32_path.hpp>
 #include <redco/tensor/kernel_set.hpp>
 
 #include <cstddef>
@@ -388,6 +389,7 @@ TEST_CASE("a linear map of medium size equals ATen's to its second derivatives, 
   };
   CHECK(name(numbers({700, 64}, 0.1), 64, 64) == "small_linear");
   CHECK(name(numbers({700, 64}, 0.1), 65, 64) == "AddmmBackward0");
+  redco::tensors::forced_f32_path const by_blas(redco::tensors::f32_path::blas);
   CHECK(name(numbers({700, 288}, 0.1), 288, 288) == "AddmmBackward0");
   forced_small_work const none(0);
   CHECK(name(numbers({700, 64}, 0.1), 64, 64) == "AddmmBackward0");

@@ -123,6 +123,8 @@ def own(work, program):
     shards = ["--mesh", "1x2"]
     pair("products of bf16, shards in two processes", {"REDCO_BF16_PRODUCTS": "blas"}, {"REDCO_BF16_PRODUCTS": "packed"},
          "REDCO_BF16_PRODUCTS is blas and packed: start", shards, what="machines or environments")
+    pair("products of f32, shards in two processes", {"REDCO_F32_PRODUCTS": "blas"}, {"REDCO_F32_PRODUCTS": "packed"},
+         "REDCO_F32_PRODUCTS is blas and packed: start", shards, what="machines or environments")
     pair("instruction sets, shards in two processes", {"ATEN_CPU_CAPABILITY": "default"}, {"ATEN_CPU_CAPABILITY": "avx2"},
          "instruction set is DEFAULT and AVX2: start", shards, what="machines or environments")
     differ("threads, shards in two processes", work, program, (shards, {}), ([*shards, "--threads", "2"], {}),

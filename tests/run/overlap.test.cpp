@@ -64,8 +64,9 @@ void check_same_bits(Model const& model, Pipeline const& pipeline, run_test::opt
 
 TEST_CASE("a run has equal losses and parameters to the last bit with and without overlap") {
   for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}, {.tp = 3}, {.pp = 2, .dp = 2}})
-    for (std::int64_t const micro : {0, 1, 2})
-      for (dtype const type : {dtype::f64, dtype::bf16}) {
+    for (dtype const type : {dtype::f64, dtype::bf16})
+      for (std::int64_t const micro :
+           type == dtype::f64 ? std::vector<std::int64_t>{0, 2} : std::vector<std::int64_t>{1}) {
         INFO(on.dp << "x" << on.tp << ", " << on.pp << " stages, micro-batch " << micro << ", " << name_of(type));
         // 11 examples, 5 at a time: the last step of an epoch has one example, and some replicas
         // have none. The fourth step begins another epoch.

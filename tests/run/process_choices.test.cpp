@@ -51,7 +51,8 @@ TEST_CASE("processes whose choices for their machines differ do not agree") {
                             .shards_span_processes = true,
                             .threads = 5,
                             .instruction_set = "AVX2",
-                            .bf16_products = redco::tensors::bf16_path::blas};
+                            .bf16_products = redco::tensors::bf16_path::blas,
+                            .f32_products = redco::tensors::f32_path::blas};
   auto const differs = [&](auto const& change) {
     process_choices other = own;
     change(other);
@@ -75,12 +76,18 @@ TEST_CASE("processes whose choices for their machines differ do not agree") {
         prefix + "instruction set is AVX2 and AVX512");
   CHECK(differs([](process_choices& c) { c.bf16_products = redco::tensors::bf16_path::packed; }) ==
         prefix + "REDCO_BF16_PRODUCTS is blas and packed");
+  CHECK(differs([](process_choices& c) { c.f32_products = redco::tensors::f32_path::packed; }) ==
+        prefix + "REDCO_F32_PRODUCTS is blas and packed");
 }
 
-TEST_CASE("processes with whole replicas may differ in threads, instruction sets and products of bf16") {
-  process_choices own{.threads = 5, .instruction_set = "AVX2", .bf16_products = redco::tensors::bf16_path::blas},
+TEST_CASE("processes with whole replicas may differ in threads, instruction sets and matrix products") {
+  process_choices own{.threads = 5,
+                      .instruction_set = "AVX2",
+                      .bf16_products = redco::tensors::bf16_path::blas,
+                      .f32_products = redco::tensors::f32_path::blas},
       other = own;
-  other.threads = 4, other.instruction_set = "AVX512", other.bf16_products = redco::tensors::bf16_path::packed;
+  other.threads = 4, other.instruction_set = "AVX512";
+  other.bf16_products = redco::tensors::bf16_path::packed, other.f32_products = redco::tensors::f32_path::packed;
   CHECK(difference(redco::run::agreement_of(own), redco::run::agreement_of(other)).empty());
 }
 

@@ -260,7 +260,8 @@ TEST_CASE("groups of an optimizer keep their rates and decays over save and load
   };
   std::vector<layout> layouts{{{.dp = 1}, 0}};
   for (int const level : levels) layouts.push_back({level == 2 ? mesh{.dp = 3} : mesh{.dp = 2, .tp = 2}, level});
-  for (layout const& saving : layouts) {
+  for (std::size_t i = 0; i < layouts.size(); ++i) {
+    layout const& saving = layouts[i];
     temporary_folder const folder;
     auto const run = [&](layout const& at, std::int64_t steps) {
       deployer_options where = on_mesh(at.on, at.level);
@@ -272,7 +273,8 @@ TEST_CASE("groups of an optimizer keep their rates and decays over save and load
       });
     };
     outcome const first = run(saving, 2);
-    for (layout const& loading : layouts) {
+    for (std::size_t const next : {1U, 2U}) {
+      layout const& loading = layouts[(i + next) % layouts.size()];
       INFO(name_of(saving.on) << " level " << saving.level << ", then " << name_of(loading.on) << " level "
                               << loading.level << first.reason);
       outcome rest = run(loading, 4);

@@ -36,14 +36,14 @@ run_test::outcome trained(deployer_options const& where, std::int64_t micro_batc
 }
 
 TEST_CASE("groups of replicas that share state give the losses and states of a run without shares") {
-  for (mesh const& on : {mesh{.dp = 4}, {.dp = 6}, {.dp = 4, .tp = 2}, {.pp = 2, .dp = 4}})
+  for (mesh const& on : {mesh{.dp = 4}, {.dp = 6}, {.dp = 4, .tp = 2}, {.pp = 2, .dp = 4}}) {
+    temporary_folder const folder;
+    deployer_options where = in(folder.path, on);
+    where.gradient_bucket = 1.0 / 1024;
+    run_test::outcome const whole = trained(where, 1);
     for (int const level : {1, 2, 3})
       for (bool const overlap : {false, true}) {
         if (on.pp > 1 && (level == 2 || overlap)) continue;
-        temporary_folder const folder;
-        deployer_options where = in(folder.path, on);
-        where.gradient_bucket = 1.0 / 1024;
-        run_test::outcome const whole = trained(where, 1);
         where.zero = level;
         where.zero_within = "2";
         where.overlap = overlap;
@@ -56,6 +56,7 @@ TEST_CASE("groups of replicas that share state give the losses and states of a r
         CHECK(shares.log.find(std::to_string(on.dp / 2) + " groups of replicas keep equal shares") !=
               std::string::npos);
       }
+  }
 }
 
 TEST_CASE("a rank of a group keeps the share of its group, and the next group the same one") {

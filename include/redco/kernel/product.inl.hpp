@@ -14,9 +14,8 @@ REDCO_INLINE void product_into(at::Tensor const& y, at::Tensor const& a, at::Ten
     at::Tensor out = y;
     bias.defined() ? at::addmm_out(out, bias, a, b) : at::mm_out(out, a, b);
   };
-  if (a.scalar_type() != at::kBFloat16) return by_aten();
   detail::dispatch(
-      a, [&] { cpu::bf16_product(y, a, b, bias); }, by_aten);
+      a, [&] { cpu::product(y, a, b, bias); }, by_aten);
 }
 
 }  // namespace redco::kernel

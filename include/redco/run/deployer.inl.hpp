@@ -12,6 +12,7 @@
 #include <redco/comm/world.hpp>
 #include <redco/tensor/bf16_path.hpp>
 #include <redco/tensor/device_graph.hpp>
+#include <redco/tensor/f32_path.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/torch.hpp>
@@ -170,7 +171,8 @@ REDCO_INLINE deployer::deployer(deployer_options options)
                               .shards_span_processes = run::detail::shards_span_processes(mesh_),
                               .threads = at::get_num_threads(),
                               .instruction_set = at::get_cpu_capability(),
-                              .bf16_products = tensors::bf16_path_in_use()});
+                              .bf16_products = tensors::bf16_path_in_use(),
+                              .f32_products = tensors::f32_path_in_use()});
   });
 }
 

@@ -3,6 +3,7 @@
 #include <redco/comm/agreement.hpp>
 #include <redco/tensor/bf16_path.hpp>
 #include <redco/tensor/device.hpp>
+#include <redco/tensor/f32_path.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/options/chosen_dtype.hpp>
@@ -39,6 +40,8 @@ struct process_choices {
   std::string instruction_set;
   /// Implementation of bf16 matrix products; compared only if shards_span_processes.
   tensors::bf16_path bf16_products{};
+  /// Implementation of large f32 matrix products; compared only if shards_span_processes.
+  tensors::f32_path f32_products{};
 };
 
 /// Returns the values that all processes compare before they know their mesh. They are the digest
@@ -92,6 +95,7 @@ inline comm::agreement agreement_of(process_choices const& chosen) {
   all.add("threads of a rank (--threads)", std::to_string(chosen.threads));
   all.add("instruction set", chosen.instruction_set);
   all.add("REDCO_BF16_PRODUCTS", std::string(name_of(chosen.bf16_products)));
+  all.add("REDCO_F32_PRODUCTS", std::string(name_of(chosen.f32_products)));
   return all;
 }
 

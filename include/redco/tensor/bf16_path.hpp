@@ -1,13 +1,12 @@
 #pragma once
 
+#include <redco/tensor/process_choice.hpp>
 #include <redco/shape/multiplies_bf16.hpp>
 
-#include <redco/diag/error.hpp>
 #include <redco/meta/enum_texts.hpp>
 
 #include <atomic>
 #include <cstdlib>
-#include <string>
 #include <string_view>
 
 namespace redco::tensors {
@@ -42,10 +41,7 @@ constexpr bf16_path fastest_bf16_path(shape::bf16_instructions cpu) {
 /// the environment variable REDCO_BF16_PRODUCTS; if it is null or empty, returns the fastest
 /// implementation for `cpu`. Throws `error` with exit code 64 if `wanted` names no implementation.
 inline bf16_path bf16_path_of(char const* wanted, shape::bf16_instructions cpu) {
-  if (wanted == nullptr || *wanted == 0) return fastest_bf16_path(cpu);
-  if (auto const path = bf16_path_texts.value_of(wanted)) return *path;
-  throw error(exit_code::usage, "REDCO_BF16_PRODUCTS is \"" + std::string(wanted) +
-                                    "\" in the environment: give onednn, packed or blas, or unset it");
+  return named_choice("REDCO_BF16_PRODUCTS", wanted, fastest_bf16_path(cpu), bf16_path_texts, "onednn, packed or blas");
 }
 
 }  // namespace redco::tensors
@@ -68,15 +64,9 @@ inline bf16_path bf16_path_in_use() { return detail::bf16_path_cell().load(std::
 
 /// A scope that selects another implementation of bf16 matrix products for all threads of the
 /// process. The destructor restores the previous one. Used by tests and benchmarks.
-class forced_bf16_path {
+class forced_bf16_path : forced<bf16_path> {
  public:
-  explicit forced_bf16_path(bf16_path path) : before_(detail::bf16_path_cell().exchange(path)) {}
-  ~forced_bf16_path() { detail::bf16_path_cell().store(before_); }
-  forced_bf16_path(forced_bf16_path const&) = delete;
-  forced_bf16_path& operator=(forced_bf16_path const&) = delete;
-
- private:
-  bf16_path before_;
+  explicit forced_bf16_path(bf16_path path) : forced(detail::bf16_path_cell(), path) {}
 };
 
 }  // namespace redco::tensors

@@ -2,14 +2,13 @@
 
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/kernel_launcher.hpp>
+#include <redco/tensor/process_choice.hpp>
 #include <redco/tensor/torch.hpp>
 
-#include <redco/diag/error.hpp>
 #include <redco/meta/enum_texts.hpp>
 
 #include <atomic>
 #include <cstdlib>
-#include <string>
 #include <string_view>
 
 namespace redco::tensors {
@@ -33,10 +32,7 @@ constexpr std::string_view name_of(kernel_set set) { return kernel_set_texts.tex
 /// REDCO_KERNELS; if it is null or empty, returns `fastest`. Throws `error` with exit code 64 for
 /// any other text.
 inline kernel_set kernel_set_of(char const* wanted) {
-  if (wanted == nullptr || *wanted == 0) return kernel_set::fastest;
-  if (auto const set = kernel_set_texts.value_of(wanted)) return *set;
-  throw error(exit_code::usage, "REDCO_KERNELS is \"" + std::string(wanted) +
-                                    "\" in the environment: give fastest or composed, or unset it");
+  return named_choice("REDCO_KERNELS", wanted, kernel_set::fastest, kernel_set_texts, "fastest or composed");
 }
 
 }  // namespace redco::tensors
@@ -70,15 +66,9 @@ inline bool takes_cuda_kernels(at::Tensor const& x) {
 
 /// A scope that selects another kernel set for all threads, for tests. The destructor restores the
 /// previous one.
-class forced_kernel_set {
+class forced_kernel_set : forced<kernel_set> {
  public:
-  explicit forced_kernel_set(kernel_set set) : before_(detail::kernel_set_cell().exchange(set)) {}
-  ~forced_kernel_set() { detail::kernel_set_cell().store(before_); }
-  forced_kernel_set(forced_kernel_set const&) = delete;
-  forced_kernel_set& operator=(forced_kernel_set const&) = delete;
-
- private:
-  kernel_set before_;
+  explicit forced_kernel_set(kernel_set set) : forced(detail::kernel_set_cell(), set) {}
 };
 
 }  // namespace redco::tensors

@@ -25,27 +25,6 @@ void outer(at::Tensor const& target, at::Tensor const& a, at::Tensor const& b, b
 /// addresses.
 inline std::int64_t logits_stride(std::int64_t columns) { return columns < 4096 ? columns : (columns + 15) / 16 * 16; }
 
-/// Computes the matrix product c = a b. Rows of a and c may be strided.
-inline void product(at::Tensor& c, at::Tensor const& a, at::Tensor const& b) {
-  if (a.scalar_type() == at::kBFloat16) {
-    bf16_product(c, a, b);
-  } else {
-    at::mm_out(c, a, b);
-  }
-}
-
-/// Computes logits = h W^T + bias, where W is this rank's shard of the head. Rows of `logits` may
-/// be strided.
-inline void product(at::Tensor& logits, at::Tensor const& h, vocabulary_shard const& head) {
-  if (h.scalar_type() == at::kBFloat16) {
-    bf16_product(logits, h, head.weight.t(), head.bias);
-  } else if (head.bias.defined()) {
-    at::addmm_out(logits, head.bias, h, head.weight.t());
-  } else {
-    at::mm_out(logits, h, head.weight.t());
-  }
-}
-
 /// The rows of a head's input [N, d], in chunks. If at least half of the labels are ignored, as of
 /// prompts with short answers, no logits are computed for these rows, and the others are copied.
 /// Messages between ranks have the sizes of all rows, which do not depend on the labels.
@@ -98,7 +77,7 @@ class head_chunks {
       at::Tensor logits = workspace_.narrow(0, 0, count), index;
       if (index_.defined()) index = index_.narrow(0, begin, count);
       at::Tensor const hidden = index.defined() ? hidden_.index_select(0, index) : hidden_.narrow(0, begin, count);
-      product(logits, hidden, head_);
+      product(logits, hidden, head_.weight.t(), head_.bias);
       chunk const one{begin,
                       index,
                       hidden,

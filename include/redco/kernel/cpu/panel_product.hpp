@@ -14,6 +14,23 @@
 
 namespace redco::kernel::cpu {
 
+/// Copies the transpose of a 4 x 4 matrix, whose rows are `from_step` elements apart, to rows that are
+/// `to_step` elements apart.
+template <class T>
+void turn_four(T const* from, std::int64_t from_step, T* to, std::int64_t to_step) {
+  typedef T four __attribute__((vector_size(4 * sizeof(T))));
+  four x[4];
+  for (std::int64_t i = 0; i < 4; ++i) std::memcpy(&x[i], from + i * from_step, sizeof x[i]);
+  four const p = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5), q = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7),
+             r = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5), s = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
+  four const y[4] = {__builtin_shufflevector(p, r, 0, 1, 4, 5), __builtin_shufflevector(p, r, 2, 3, 6, 7),
+                     __builtin_shufflevector(q, s, 0, 1, 4, 5), __builtin_shufflevector(q, s, 2, 3, 6, 7)};
+  for (std::int64_t i = 0; i < 4; ++i) std::memcpy(to + i * to_step, &y[i], sizeof y[i]);
+}
+
+/// Most elements of the matrix W of a linear map that panel_product computes faster than others.
+inline constexpr std::int64_t most_panel_weights = std::int64_t{1} << 16;
+
 /// A product c [m, n] = start + a [m, k] b [k, n] of matrices of medium size, on several threads. c
 /// is row-major and contiguous, and n is a multiple of `panel`. Faster than BLAS if one of the
 /// sizes is a few hundred. The order of summation depends on k alone.
@@ -76,21 +93,10 @@ struct panel_product {
     T const* const from = b.data + column * b.column;
     std::int64_t l = 0;
     for (; l + 4 <= k; l += 4)
-      for (std::int64_t j = 0; j < panel; j += 4) turn(from + j * b.column + l, to + l * panel + j);
+      for (std::int64_t j = 0; j < panel; j += 4)
+        turn_four(from + j * b.column + l, b.column, to + l * panel + j, panel);
     for (; l < k; ++l)
       for (std::int64_t j = 0; j < panel; ++j) to[l * panel + j] = from[j * b.column + l];
-  }
-
-  /// Copies the transpose of four columns of b, four elements of each.
-  void turn(T const* from, T* to) const {
-    using four = typename vector<4>::type;
-    four x[4];
-    for (std::int64_t i = 0; i < 4; ++i) std::memcpy(&x[i], from + i * b.column, sizeof x[i]);
-    four const p = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5), q = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7),
-               r = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5), s = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
-    four const y[4] = {__builtin_shufflevector(p, r, 0, 1, 4, 5), __builtin_shufflevector(p, r, 2, 3, 6, 7),
-                       __builtin_shufflevector(q, s, 0, 1, 4, 5), __builtin_shufflevector(q, s, 2, 3, 6, 7)};
-    for (std::int64_t i = 0; i < 4; ++i) std::memcpy(to + i * panel, &y[i], sizeof y[i]);
   }
 
   /// A task that computes rows [begin, end) of c.

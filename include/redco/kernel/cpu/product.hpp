@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/kernel/cpu/f32_product.hpp>
 #include <redco/kernel/cpu/pack_pairs.hpp>
 #include <redco/kernel/cpu/packed_product.hpp>
 #include <redco/kernel/cpu/scratch.hpp>
@@ -76,6 +77,10 @@ void blas_gemm_call(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, m
   blas(&tb, &ta, &rows, &columns, &inner, &alpha, b.data, &ldb, a.data, &lda, &beta, c, &ldc);
 }
 
+inline stepped_matrix<float> stepped(matrix<float> const& x) {
+  return x.transposed ? stepped_matrix<float>{x.data, 1, x.stride} : stepped_matrix<float>{x.data, x.stride, 1};
+}
+
 /// Computes c[m, n] = alpha a[m, k] b[k, n] + beta c by the fastest implementation for T. If the
 /// caller is inside a parallel loop, uses only the calling thread.
 template <class T, class Sum>
@@ -85,7 +90,33 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, matrix<T> a
     if (tensors::bf16_path_in_use() == tensors::bf16_path::packed)
       return packed_product<Sum>{m, n, k, a, b, c, stride, alpha, beta}.run();
   }
+  if constexpr (std::is_same_v<T, float>) {
+    constexpr std::int64_t least = 32;  // below, copies of the operands take too long
+    bool const large = m >= least && n >= least && k >= least;
+    if (large && (beta == 0 || beta == 1) && tensors::f32_path_in_use() == tensors::f32_path::packed)
+      return f32_product{m,          n,    k,      stepped(a),
+                         stepped(b), c,    stride, beta == 0 ? product_start::zero : product_start::sum,
+                         nullptr,    alpha}
+          .run();
+  }
   blas_gemm_call(m, n, k, alpha, a, b, beta, c, stride);
+}
+
+/// Computes y = a b + bias in f32 by f32_product. a and b may be transposed; rows of y may be
+/// strided.
+inline void packed_f32_product(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b, at::Tensor const& bias) {
+  at::Tensor const left = with_unit_stride(a), right = with_unit_stride(b),
+                   dense_bias = bias.defined() ? bias.contiguous() : bias;
+  f32_product{.m = y.size(0),
+              .n = y.size(1),
+              .k = a.size(1),
+              .a = {left.const_data_ptr<float>(), left.stride(0), left.stride(1)},
+              .b = {right.const_data_ptr<float>(), right.stride(0), right.stride(1)},
+              .c = y.mutable_data_ptr<float>(),
+              .stride = row_step(y),
+              .start = bias.defined() ? product_start::bias : product_start::zero,
+              .bias = bias.defined() ? dense_bias.const_data_ptr<float>() : nullptr}
+      .run();
 }
 
 /// Computes y [m, n] = a [m, k] b [k, n] + bias with MKL, for bf16. Blocks of rows are summed in
@@ -127,6 +158,18 @@ inline void bf16_product(at::Tensor const& y, at::Tensor const& a, at::Tensor co
                                .stride = row_step(y),
                                .bias = bias.defined() ? dense_bias.const_data_ptr<at::BFloat16>() : nullptr}
       .run();
+}
+
+/// Computes y = a b + bias by the implementation that this process uses for the dtype and the sizes
+/// (see bf16_path, is_packed_product), else by ATen. `bias` may be undefined. a and b may be
+/// transposed; rows of y may be strided.
+inline void product(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b, at::Tensor const& bias = {}) {
+  if (a.scalar_type() == at::kBFloat16) return bf16_product(y, a, b, bias);
+  bool const f32 = a.scalar_type() == at::kFloat && b.scalar_type() == at::kFloat && y.scalar_type() == at::kFloat;
+  if (f32 && y.numel() > 0 && y.stride(1) == 1 && is_packed_product(b.size(1), b.size(0)))
+    return packed_f32_product(y, a, b, bias);
+  at::Tensor out = y;
+  bias.defined() ? at::addmm_out(out, bias, a, b) : at::mm_out(out, a, b);
 }
 
 }  // namespace redco::kernel::cpu

@@ -4,6 +4,7 @@
 
 #include <redco/kernel/cpu/activate.hpp>
 #include <redco/kernel/cpu/computes.hpp>
+#include <redco/kernel/cpu/f32_product.hpp>
 #include <redco/kernel/cpu/panel_product.hpp>
 #include <redco/kernel/cpu/small_product.hpp>
 #include <redco/tensor/parallel.hpp>
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <type_traits>
 
 namespace redco::kernel::cpu {
 
@@ -88,7 +90,10 @@ struct column_sums {
 /// Computes a product that small_linear needs: on the calling thread if it is small.
 template <class T>
 void multiply(small_product<T> const& p) {
-  if (p.m * p.n * p.k <= small_work() || p.n % panel_product<T>::panel != 0) return p.run();
+  if (p.m * p.n * p.k <= small_work()) return p.run();
+  if constexpr (std::is_same_v<T, float>)
+    if (is_packed_product(p.n, p.k)) return f32_product{p.m, p.n, p.k, p.a, p.b, p.c, p.n, p.start, p.bias}.run();
+  if (p.n % panel_product<T>::panel != 0) return p.run();
   panel_product<T>{p.m, p.n, p.k, p.a, p.b, p.c, p.start, p.bias}.run();
 }
 
@@ -102,6 +107,12 @@ struct linear_gradients {
 
   void run() const {
     small_product<T> const of_x{rows, in, out, g, weight, dx}, of_weight{out, in, rows, g.turned(), x, dw};
+    if (rows * in * out > small_work() && in * out > most_panel_weights) {
+      if (dx != nullptr) multiply(of_x);
+      if (dw != nullptr) multiply(of_weight);
+      if (db != nullptr) sum_columns();
+      return;
+    }
     if (rows * in * out <= small_work() || in % panel_product<T>::panel != 0) {
       if (dx != nullptr) of_x.run();
       if (dw != nullptr) of_weight.run();
@@ -117,11 +128,20 @@ struct linear_gradients {
         };
         in_panels(of_x);
         in_panels(of_weight);
-        std::int64_t const first = out * part / parts, last = out * (part + 1) / parts;
-        if (db != nullptr)
-          with_lanes<float>(column_sums<T>{{g.data + first, g.row, 1}, rows, last - first, db + first});
+        if (db != nullptr) sum_columns(out * part / parts, out * (part + 1) / parts);
       }
     });
+  }
+
+ private:
+  void sum_columns(std::int64_t first, std::int64_t last) const {
+    with_lanes<float>(column_sums<T>{{g.data + first, g.row, 1}, rows, last - first, db + first});
+  }
+
+  void sum_columns() const {
+    constexpr std::int64_t grain = 65536;  // elements of a part
+    tensors::parallel(out, std::max<std::int64_t>(16, grain / rows),
+                      [&](std::int64_t first, std::int64_t last) { sum_columns(first, last); });
   }
 };
 
@@ -141,11 +161,17 @@ REDCO_INLINE bool is_small_linear(at::Tensor const& x, at::Tensor const& weight,
 }
 
 REDCO_INLINE bool is_panel_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-  constexpr std::int64_t most_weights = std::int64_t{1} << 16, most_elements = std::int64_t{1} << 20;
+  constexpr std::int64_t most_elements = std::int64_t{1} << 20;
   if (!fits_small_linear(x, weight, bias) || small_work() == 0) return false;
   std::int64_t const in = weight.size(1), out = weight.size(0), rows = row_count(x);
   return in % panel_product<float>::panel == 0 && out % panel_product<float>::panel == 0 &&
-         weight.numel() <= most_weights && rows * std::max(in, out) <= most_elements && rows * in * out > small_work();
+         weight.numel() <= most_panel_weights && rows * std::max(in, out) <= most_elements &&
+         rows * in * out > small_work();
+}
+
+REDCO_INLINE bool is_packed_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+  return x.scalar_type() == at::kFloat && fits_small_linear(x, weight, bias) &&
+         is_packed_product(weight.size(0), weight.size(1));
 }
 
 REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,

@@ -2,6 +2,7 @@
 
 #include <redco/kernel/cpu/lanes.hpp>
 #include <redco/kernel/cpu/scratch.hpp>
+#include <redco/tensor/process_choice.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -24,15 +25,9 @@ inline std::int64_t small_work() { return small_work_cell().load(std::memory_ord
 
 /// A scope that sets another limit of small_work() for all threads, for tests. 0 means that no
 /// product is small. The destructor restores the previous limit.
-class forced_small_work {
+class forced_small_work : tensors::forced<std::int64_t> {
  public:
-  explicit forced_small_work(std::int64_t most) : before_(small_work_cell().exchange(most)) {}
-  ~forced_small_work() { small_work_cell().store(before_); }
-  forced_small_work(forced_small_work const&) = delete;
-  forced_small_work& operator=(forced_small_work const&) = delete;
-
- private:
-  std::int64_t before_;
+  explicit forced_small_work(std::int64_t most) : forced(small_work_cell(), most) {}
 };
 
 /// A view of a matrix whose element (i, j) is data[i * row + j * column]. Either `row` or `column`
