@@ -183,7 +183,7 @@ TEST_CASE("frozen parameters, adapters, groups, averages and pipeline stages run
       o.eval = numbers(4);
     };
     outcome const all = changed(model, where, optimizer, change);
-    for (int const level : {1, 2, 3}) {
+    for (int const level : {1, 3}) {
       outcome const owners = changed(model, with_level(where, level), optimizer, change);
       INFO("level " << level << " " << all.reason << owners.reason);
       // Shares of gradients round the sum of each micro-batch to bf16.
@@ -359,9 +359,8 @@ TEST_CASE("a checkpoint of any mesh and owner is loaded by any other, bit for bi
     bool owns;
     int level = 1;
   };
-  layout const layouts[] = {{{.dp = 1}, false},           {{.dp = 2}, true},          {{.dp = 3, .tp = 2}, true},
-                            {{.dp = 2, .tp = 2}, false},  {{.pp = 2, .dp = 2}, true}, {{.dp = 3}, true, 2},
-                            {{.dp = 2, .tp = 2}, true, 3}};
+  layout const layouts[] = {{{.dp = 1}, false},          {{.dp = 2}, true},          {{.dp = 3, .tp = 2}, true, 2},
+                            {{.dp = 2, .tp = 2}, false}, {{.pp = 2, .dp = 2}, true}, {{.dp = 2, .tp = 2}, true, 3}};
   auto const check = [&](auto const& optimizer, dtype type, shape::zero_owner other, int level) {
     for (layout const& saving : layouts) {
       temporary_folder const folder;

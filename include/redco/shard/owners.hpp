@@ -41,15 +41,12 @@ constexpr owned_parameter owned_parameter_of(fact::parameter_fact const& fact, m
 }
 
 /// A layout of the flat buffers in which some parameters belong wholly to one replica each
-/// (--zero-owner whole), and the replicas share the elements of the others.
-///
-/// A region begins with its whole parameters, ordered by owner. Longest-processing-time first: in
-/// descending order of size, each parameter goes to the replica that has the fewest elements of the
-/// region so far. The owners of equal blocks with regions of their own are in equal order, and each
-/// block begins with another replica, see first_owner(). The parameters of each owner are padded to
-/// the longest run, so that all shares are equal. Parameters that a layer reads as one matrix are
-/// adjacent and have one owner. Ranges of the other parameters have about `most` elements (0: one
-/// range per region).
+/// (--zero-owner whole). A region begins with these parameters, ordered by owner. Longest first:
+/// each goes to the replica with the fewest elements of the region so far. Each owner's run is
+/// padded to the longest one, so that all shares are equal. Parameters that a layer reads as one
+/// matrix are adjacent and have one owner. Blocks of one kind with regions of their own are laid
+/// out alike, each for other replicas (first_owner). The replicas share the elements of the other
+/// parameters, in ranges of about `most` elements (0: one range per region).
 class owned_layout {
  public:
   /// Location of a parameter in the flat buffers.
@@ -93,7 +90,7 @@ class owned_layout {
     }
   }
 
-  /// Returns the number of replicas that own parameters of the region with the properties of `like`.
+  /// Returns the number of replicas that own parameters of the region that is like `like`.
   constexpr std::int64_t owners_of(region const& like) const { return used_[plain_.index_of(like)]; }
 
   shard::regions regions;  ///< Regions with padding

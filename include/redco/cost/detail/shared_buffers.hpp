@@ -162,8 +162,8 @@ struct shared_buffers {
       }
   }
 
-  /// Sets the buffers of a part to those of its first block in a layout, and adds what replicas keep
-  /// of all its blocks.
+  /// Sets the buffers of a part to those of its first block in a layout. Adds what the replicas
+  /// keep of all its blocks.
   constexpr void take_part(shared_part& part, shard::owned_layout const& layout) {
     part.has_owners = true;
     for (shard::region const& one : layout.regions) {
