@@ -103,7 +103,7 @@ struct plan_options {
             .at_least(0)
             .in_group("mesh"),
         field<"zero_owner">(&o::zero_owner,
-                            "with --zero 1, element: each replica keeps a share of every parameter's elements; whole: "
+                            "with --zero, element: each replica keeps a share of every parameter's elements; whole: "
                             "each hidden matrix belongs to one replica, as Muon and Adafactor need")
             .in_group("mesh"),
         field<"batch">(&o::batch, "examples of one update, over all ranks").at_least(1).in_group("training"),

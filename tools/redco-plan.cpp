@@ -109,14 +109,14 @@ exit_code search(Model const& model, kept_state const& optimizer, plan_options c
   if (o.zero_within != "run") refuse("--zero-within with --search: the search shares state over all replicas");
   if (o.zero || o.zero_owner != redco::shape::zero_owner::element) space.zero = {o.zero.value_or(0)};
   else space.zero = {0, 1, 2, 3};
-  redco::shape::check_zero(o.zero.value_or(0), {}, o.zero_keep);
+  redco::shape::check_zero(o.zero.value_or(0), o.zero_keep);
   check_count("--ranks", space.ranks);
   if (space.ranks > most_ranks)
     refuse("--ranks " + std::to_string(space.ranks) + " is more than a million; choose fewer");
   redco::cost::check_hosts({.dp = space.ranks}, space.hosts);
   auto const bucket = [&](std::optional<bool> overlap, int level) {
     return redco::options::gradient_bucket({.dp = space.ranks}, space.hosts, overlap, o.gradient_bucket, level,
-                                           o.zero_owner);
+                                           level == 1 ? o.zero_owner : redco::shape::zero_owner::element);
   };
   space.gradient_bucket = bucket(o.overlap, o.zero.value_or(0) == 1 ? 1 : 0);
   space.zero_bucket = bucket({}, 2);

@@ -7,6 +7,7 @@
 #include <redco/cost/stage_costs.hpp>
 #include <redco/cost/step_time.hpp>
 #include <redco/shard/facts.hpp>
+#include <redco/shard/owners.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/shard/regions.hpp>
 #include <redco/shard/shares.hpp>
@@ -72,12 +73,21 @@ struct walk {
   std::map<unsigned, shape::traffic::entry> gathers, sums;
   std::set<std::int64_t> whole;  ///< blocks whose values are in memory
 
+  /// Elements that the replica with most bytes keeps, if matrices belong to replicas: all, and
+  /// trained ones
+  std::pair<std::int64_t, std::int64_t> most_kept;
+
+  /// `owns_all`: true if all parameters belong to replicas with zero_owner::whole
   template <class Model>
-  walk(Model const& model, cost::setup const& s, int stage = 0) {
+  walk(Model const& model, cost::setup const& s, int stage = 0, bool owns_all = false) {
     auto const plan = plan_of(model, s.mesh, {}, s.chunks_per_stage);
-    for (shard::placed_parameter const& p : shard::placed_parameters(plan)) {
+    auto const placed = shard::placed_parameters(plan);
+    std::vector<shard::owned_parameter> owned;
+    shape::zero const zero = shape::zero{.level = 3, .owner = s.zero_owner, .owns_all = owns_all}.on(s.mesh);
+    for (shard::placed_parameter const& p : placed) {
       if (!p.plan.is_held_by(stage * s.mesh.ranks() / s.mesh.pp)) continue;
-      regions.add(shard::region_of(p.plan, p.plan.fact.trained, true), p.plan.local().count());
+      owned.push_back(shard::owned_parameter_of(p.plan.fact, s.mesh, p.plan.fact.trained, zero, p.plan.block));
+      regions.add(shard::region_of(p.plan, p.plan.fact.trained, {.level = 3}), p.plan.local().count());
       blocks = std::max(blocks, p.plan.block + 1);
     }
     regions = shard::padded_for_shares(regions, s.mesh);
@@ -85,6 +95,8 @@ struct walk {
     std::int64_t const bucket =
         s.gradient_bucket > 0 || s.mesh.pp > 1 ? s.gradient_bucket : shape::zero::default_bucket;
     shares = shard::shares_of(regions, s.mesh, bucket / shape::size_of(s.compute));
+    if (s.zero_owner == shape::zero_owner::whole)
+      take_owned(shard::owned_layout(owned, s.mesh, bucket / shape::size_of(s.compute)), s);
     for (shard::region const& one : regions) values[one.block] += one.size();
     take(-1, s);
     auto const table = schedule::table_of(schedule::step_facts{.micro_batches = s.micro_batches,
@@ -101,6 +113,22 @@ struct walk {
     }
   }
 
+  void take_owned(shard::owned_layout const& layout, cost::setup const& s) {
+    regions = layout.regions;
+    shares = layout.shares;
+    std::int64_t const element = shape::size_of(s.compute), master = shape::size_of(cost::accumulate_type(s.compute));
+    std::int64_t most = 0;
+    for (std::size_t replica = 0; static_cast<int>(replica) < s.mesh.dp; ++replica) {
+      std::int64_t all = 0, trained = 0;
+      for (std::size_t i = 0; i < shares.size(); ++i) {
+        all += layout.kept[i][replica];
+        if (shares[i].begin < regions.trained()) trained += layout.kept[i][replica];
+      }
+      std::int64_t const bytes = all * (element + (element == master ? 0 : master)) + trained * (element + 2 * master);
+      if (bytes > most) most = bytes, most_kept = {all, trained};
+    }
+  }
+
   /// Drops all other blocks that are not kept, and gathers the block unless it is in memory.
   void take(std::int64_t block, cost::setup const& s) {
     std::erase_if(whole, [&](std::int64_t other) { return other != block && other >= s.zero_keep; });
@@ -114,6 +142,7 @@ struct walk {
   }
   std::int64_t kept(bool trained) const {
     std::int64_t sum = 0;
+    if (most_kept.first > 0) return trained ? most_kept.second : most_kept.first;
     for (shard::shared_range const& one : shares)
       if (!trained || one.begin < regions.trained()) sum += one.share();
     return sum;
@@ -186,6 +215,53 @@ TEST_CASE("shares and messages of ZeRO 3 are those of a step that gathers each b
   check_all(adapted, {2, 8});
   check_all(alternating{}, {4, 1}, {1});
   check_all(blockless{}, {4, 1}, {1});
+}
+
+/// Checks a run whose matrices belong to replicas, for AdamW, and for Adafactor, which owns all
+/// parameters.
+template <class Model>
+void check_owned(Model const& model, cost::setup s) {
+  s.zero_owner = shape::zero_owner::whole;
+  for (int const dp : {2, 3, 5})
+    for (dtype const type : {dtype::f32, dtype::bf16})
+      for (std::int64_t const micro_batches : {1, 3}) {
+        INFO("dp " << dp << ", " << name_of(type) << ", " << micro_batches << " micro-batches");
+        s.mesh.dp = dp;
+        s.compute = type;
+        s.micro_batches = micro_batches;
+        check(model, s);
+        cost::rank_cost const all = cost::cost_of(model, optimizer::adafactor{}, s);
+        walk const owned(model, s, 0, true);
+        std::int64_t gathered = 0, calls = 0, bytes = 0;
+        for (std::int64_t block = -1; block < owned.blocks; ++block)
+          if (block < s.zero_keep || block == owned.blocks - 1) gathered += owned.values.at(block);
+        CHECK(all.memory.gathered == gathered * shape::size_of(type));
+        for (cost::message_total const& one : all.messages)
+          if (one.purpose == cost::messages::name_of_parameters) calls += one.calls, bytes += one.payload_bytes;
+        for (auto const& [over, one] : owned.gathers) calls -= one.calls, bytes -= one.payload_bytes;
+        CHECK(calls == 0);
+        CHECK(bytes == 0);
+      }
+}
+
+TEST_CASE("blocks whose matrices belong to replicas have the shares and messages of a layout of all parameters") {
+  cost::setup s{.load = {2, 8}};
+  s.zero = 3;
+  for (std::int64_t const bucket : {0, 256})
+    for (std::int64_t const keep : {0, 2}) {
+      INFO("buckets of " << bucket << ", " << keep << " blocks kept");
+      s.gradient_bucket = bucket;
+      s.zero_keep = keep;
+      check_owned(tied, s);
+      check_owned(two_stacks, s);
+      check_owned(adapted, s);
+      s.mesh.tp = 2;
+      check_owned(tied, s);
+      s.mesh.tp = 1;
+      s.load = {4, 1};
+      check_owned(alternating{}, s);
+      s.load = {2, 8};
+    }
 }
 
 TEST_CASE("pipeline stages gather the blocks of each computation, in the order of their schedule") {

@@ -315,6 +315,11 @@ TEST_CASE("the level of ZeRO of a request is planned and named, and the update h
   asked.zero_owner = redco::shape::zero_owner::whole;
   auto const owners = redco::report_of(demo, redco::adamw{}, setup_of(asked));
   CHECK(redco::report::detail::run_text(owners).ends_with(", zero 1 with whole matrices"));
+  asked.zero = 3;
+  auto const all = redco::report_of(demo, redco::optimizer::adafactor{}, setup_of(asked));
+  CHECK(redco::report::detail::run_text(all).ends_with(", zero 3 with whole matrices"));
+  CHECK(all.run.zero_owns_all);
+  CHECK_FALSE(owners.run.zero_owns_all);
 }
 
 TEST_CASE("shares of gradients are planned with the buckets that wait for their sum during backward") {

@@ -166,15 +166,66 @@ TEST_CASE("steps whose sums the replicas cannot take during backward are refused
   own.train_step = [](auto& step, auto const& net, run_test::mlp_batch const& b) {
     step.add(redco::mean{run_test::losses_of(net(b.x), b).sum(), 2.0});
   };
+  where.zero = 3;
   run_test::outcome const refused = run_test::fit_mlp(where, own);
-  check(refused, "--zero 2 and a step of the program's own");
+  check(refused, "--zero 3 and a step of the program's own");
   CHECK_FALSE(run_test::mentions(refused, "in train_step"));
   comm::run_ranks({.dp = 2}, settings, [&](rank_context& me) {
     run::trained_network<gpt2> net(tied, plan_of(tied, me.mesh), adamw{}, dtype::f64, 3, me.rank, {},
-                                   redco::tensors::cpu_device(), {.level = 2});
+                                   redco::tensors::cpu_device(), {.level = 3});
     run::training_step by_hand(net, me);
-    must(code_of([&] { by_hand.add(mean{net.net->parameters().front().sum(), 1}); }) == 64, "a loss of the program");
+    must(code_of([&] { by_hand.add(mean{at::ones({}).requires_grad_(), 1}); }) == 64, "a loss of the program");
   });
+}
+
+TEST_CASE("a program's own steps may add any number of losses, other ones on other replicas") {
+  for (int const replicas : {2, 3})
+    for (double const bucket : {4.0, 64.0 / (1 << 20)})
+      for (bool const overlap : {false, true}) {
+        auto const run = [&](int level) {
+          temporary_folder const folder;
+          deployer_options where = in(folder.path, {.dp = replicas});
+          where.zero = level;
+          where.gradient_bucket = bucket;
+          where.overlap = overlap;
+          where.deadline = 60;
+          run_test::mlp_options own;
+          own.epochs = 2;
+          own.global_batch = 5;
+          own.save_last = false;
+          own.save_argmin = {};
+          // A loss for each example, none for those that 3 divides: replicas add 0 to 3 losses.
+          own.train_step = [](auto& step, auto const& net, run_test::mlp_batch const& b) {
+            for (std::int64_t i = 0; i < b.x.size(0); ++i) {
+              if (b.ids[i].item<std::int64_t>() % 3 == 0) continue;
+              run_test::mlp_batch const one{b.ids.narrow(0, i, 1), b.x.narrow(0, i, 1), b.labels.narrow(0, i, 1), {}};
+              step.add(redco::mean{run_test::losses_of(net(one.x), one).sum(), 1.0});
+            }
+          };
+          return run_test::fit_mlp(where, own);
+        };
+        run_test::outcome const whole = run(0), shares = run(2);
+        INFO(replicas << " replicas, buckets of " << bucket << " " << whole.reason << shares.reason);
+        REQUIRE(whole.losses.size() == 6);
+        CHECK(run_test::difference(whole.losses, shares.losses) < 1e-10);
+        CHECK(stage_test::distance(whole.state, shares.state) < 1e-10);
+      }
+  // Losses by hand, of which replica 1 adds none.
+  std::vector<at::Tensor> found(3);
+  for (int const level : {0, 2})
+    comm::run_ranks({.dp = 2}, settings, [&](rank_context& me) {
+      run::trained_network<gpt2> net(tied, plan_of(tied, me.mesh), sgd{.lr = 1}, dtype::f64, 3, me.rank, {},
+                                     redco::tensors::cpu_device(), {.level = level});
+      pass const in = nn::training_pass(me);
+      run::training_step step(net, me);
+      for (std::int64_t i = 0; i < 2 && me.rank == 0; ++i) {
+        token_batch const b = stage_test::texts_of(std::vector<std::int64_t>{i});
+        step.add(cross_entropy(net.in(in)(b.input_ids), b.labels));
+      }
+      step.finish(0, 1, false);
+      if (me.rank == 1) found[static_cast<std::size_t>(level)] = net.store.values().clone().narrow(0, 0, 500);
+    });
+  CHECK((found[0] - found[2]).abs().max().item<double>() < 1e-12);
 }
 
 }  // namespace gradient_shares_test

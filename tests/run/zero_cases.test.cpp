@@ -6,6 +6,7 @@
 #include <redco/model/model.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/layer/opaque.hpp>
+#include <redco/layer/repeat.hpp>
 #include <redco/optimizer/groups.hpp>
 #include <redco/optimizer/norm_kind.hpp>
 #include <redco/optimizer/optimizers.hpp>
@@ -34,9 +35,8 @@ using stage_test::language;
 using stage_test::name_of;
 using stage_test::tied;
 
-/// Levels of ZeRO, and those that run with pipeline stages.
+/// Levels of ZeRO
 constexpr std::array levels{1, 2, 3};
-constexpr std::array levels_of_stages{1, 3};
 
 /// The results of a fit, with the norm of each step's gradient.
 struct outcome : run_test::outcome {
@@ -140,6 +140,47 @@ TEST_CASE("parameters of zero, one and indivisible numbers of elements have shar
     }
 }
 
+/// Three blocks, each with parameters of odd sizes, of which some calls skip one
+using odd_blocks =
+    model_of<sequential<named<"h", repeat<3, residual<opaque<odd_sizes>>>>, named<"down", linear<5, 3>>>>;
+
+TEST_CASE("blocks of which some replicas skip a parameter are gathered and summed by all in one order") {
+  odd_sizes::used = odd_sizes::skipped = 0;
+  for (int const replicas : {2, 3})
+    for (std::int64_t const micro_batch : {0, 1})
+      for (bool const overlap : {false, true}) {
+        auto const run = [&](int level) {
+          deployer_options where = on_mesh({.dp = replicas}, level);
+          where.gradient_bucket = 16.0 / (1 << 20);
+          where.overlap = overlap;
+          return trained(odd_blocks{}, mlp_pipeline(), where, clipped, [&](auto& o) { o.micro_batch = micro_batch; });
+        };
+        outcome const whole = run(0);
+        CHECK(whole.state.at("h.2.none").sizes().equals({0, 3}));
+        for (int const level : levels) {
+          INFO(replicas << " replicas, micro-batches of " << micro_batch << ", level " << level);
+          check_equal(whole, run(level));
+        }
+      }
+  CHECK(odd_sizes::used > 0);
+  CHECK(odd_sizes::skipped > 0);
+}
+
+TEST_CASE("one group of all replicas shares as a run without groups, and groups of one replica are refused") {
+  for (int const level : {1, 3}) {
+    INFO("level " << level);
+    auto const run = [&](char const* within) {
+      deployer_options where = on_mesh({.dp = 4}, level);
+      where.zero_within = within;
+      return trained(tied, language(), where, clipped, [](auto&) {});
+    };
+    outcome const all = run("run"), one_group = run("4"), groups_of_one = run("1");
+    check_same_bits(all, one_group);
+    CHECK(groups_of_one.code == 64);
+    CHECK(groups_of_one.reason.starts_with("--zero-within 1: the 4 replicas"));
+  }
+}
+
 TEST_CASE("f32 master parameters of bf16 values have shares of odd sizes with the bits of a whole run") {
   for (int const replicas : {2, 3, 5}) {
     auto const run = [&](int level) {
@@ -232,7 +273,7 @@ TEST_CASE("tied parameters on two and four pipeline stages train as on one rank"
   for (int const stages : {2, 4}) {
     INFO(stages << " stages");
     check_equal(one, run({.pp = stages, .dp = 2}, 0));
-    for (int const level : levels_of_stages) {
+    for (int const level : levels) {
       INFO("level " << level);
       check_equal(one, run({.pp = stages, .dp = 2}, level));
     }
@@ -304,8 +345,7 @@ TEST_CASE("the inf-norm of a step is its largest gradient, to which clipping sca
   for (mesh const& on : {mesh{.dp = 1}, {.dp = 3}, {.dp = 2, .tp = 2}, {.pp = 2, .dp = 2}}) {
     run_test::tensors const before = run(on, 0, 0, 0).state;
     std::vector<int> all{0};
-    if (on.pp > 1) all.insert(all.end(), levels_of_stages.begin(), levels_of_stages.end());
-    else all.insert(all.end(), levels.begin(), levels.end());
+    all.insert(all.end(), levels.begin(), levels.end());
     for (int const level : all) {
       INFO(name_of(on) << ", level " << level);
       double norm = 0;

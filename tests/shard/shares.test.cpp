@@ -110,9 +110,9 @@ TEST_CASE("the first rank along axes differs from a rank in these coordinates on
 }
 
 TEST_CASE("levels of ZeRO that do not run are refused with the legal ones, and one replica shares nothing") {
-  auto const refusal = [](int level, redco::mesh const& on = {.dp = 2}, std::int64_t keep = 0) -> std::string {
+  auto const refusal = [](int level, std::int64_t keep = 0) -> std::string {
     try {
-      redco::shape::check_zero(level, on, keep);
+      redco::shape::check_zero(level, keep);
     } catch (redco::error const& e) {
       return std::to_string(static_cast<int>(e.code())) + " " + e.what();
     }
@@ -122,12 +122,9 @@ TEST_CASE("levels of ZeRO that do not run are refused with the legal ones, and o
   CHECK(refusal(1) == "accepted");
   CHECK(refusal(2) == "accepted");
   CHECK(refusal(3) == "accepted");
-  CHECK(refusal(3, {.dp = 2}, 2) == "accepted");
-  CHECK(refusal(1, {.pp = 2, .dp = 2}) == "accepted");
-  CHECK(refusal(2, {.pp = 2, .dp = 2}).starts_with("64 --zero 2 with pipeline stages"));
-  CHECK(refusal(3, {.pp = 2, .dp = 2}, 1) == "accepted");
-  CHECK(refusal(3, {.dp = 2}, -2).starts_with("64 --zero-keep -2: give the number of blocks, from 0 on"));
-  CHECK(refusal(2, {.dp = 2}, 2).starts_with("64 --zero-keep 2 with --zero 2: only with --zero 3"));
+  CHECK(refusal(3, 2) == "accepted");
+  CHECK(refusal(3, -2).starts_with("64 --zero-keep -2: give the number of blocks, from 0 on"));
+  CHECK(refusal(2, 2).starts_with("64 --zero-keep 2 with --zero 2: only with --zero 3"));
   CHECK(refusal(4).starts_with("64 --zero 4 is no level of ZeRO: give 0"));
   CHECK(refusal(-1).starts_with("64 --zero -1 is no level of ZeRO"));
   redco::shape::zero const one{.level = 1, .bucket = 8};

@@ -44,9 +44,9 @@ static_assert(redco::cost::cost_of<demo>(redco::sgd{}, {}).memory.optimizer == 0
 
 // Two owners of whole matrices have equal halves of six blocks. Five have 15 d^2 numbers at most,
 // so that 72 d^2 become 75 d^2; two numbers pad both tables.
-constexpr redco::cost::memory owned(int replicas) {
+constexpr redco::cost::memory owned(int replicas, int level = 1) {
   redco::cost::setup run{.mesh = {.dp = replicas}, .load = {16, 256}};
-  run.zero = 1;
+  run.zero = level;
   run.zero_owner = redco::shape::zero_owner::whole;
   return redco::cost::cost_of<demo>(redco::optimizer::muon{}, run).memory;
 }
@@ -57,6 +57,13 @@ static_assert(owned(5).shares_workspace == 4 * 15 * d * d);
 static_assert(
     redco::fits<demo, redco::optimizer::muon{}, redco::mesh{.dp = 2}, redco::workload{.batch = 2, .sequence = 256},
                 redco::GiB(1), redco::dtype::f32, redco::recomputed_blocks{}, 1, redco::shape::zero_owner::whole>{});
+// Two owners have 7 and 5 d^2 of each block in turn, which are halves of all blocks.
+static_assert(owned(2, 2).gradients == 2 * numbers && owned(2, 2).parameters == 4 * (numbers + 6 * 2 * d * d));
+static_assert(owned(2, 3).gradients == 2 * numbers && owned(2, 3).parameters == 2 * numbers);
+static_assert(owned(2, 3).optimizer == owned(2).optimizer);
+static_assert(
+    redco::fits<demo, redco::optimizer::muon{}, redco::mesh{.dp = 2}, redco::workload{.batch = 2, .sequence = 256},
+                redco::GiB(1), redco::dtype::f32, redco::recomputed_blocks{}, 3, redco::shape::zero_owner::whole>{});
 
 // Recomputation saves the inputs of blocks and everything outside of blocks.
 constexpr auto again =

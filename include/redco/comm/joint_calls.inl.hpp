@@ -28,7 +28,7 @@ namespace redco::comm {
 
 REDCO_INLINE joint_call announced(group& ranks, joint_call own) {
   if (ranks.size() == 1) return own;
-  collective_label const label("the next call of a network with experts");
+  collective_label const label("the next joint call of a network");
   auto const code = static_cast<std::int64_t>(own);
   constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
   at::Tensor const both = at::tensor({code, own == joint_call::none ? least : -code}, at::kLong);

@@ -59,7 +59,7 @@ constexpr void check_setup(setup const& s) {
   check_count("the number of micro-batches", s.micro_batches, 1);
   check_count("the number of batches prepared ahead (prefetch)", s.prefetch, 0);
   check_count("the bytes of a gradient bucket", s.gradient_bucket, 0);
-  shape::check_zero(s.zero, s.mesh, s.zero_keep);
+  shape::check_zero(s.zero, s.zero_keep);
   shape::check_zero_owner(s.zero_owner, s.zero);
   check_count("the number of chunks per pipeline stage", s.chunks_per_stage, 1);
 }
@@ -71,7 +71,13 @@ constexpr void check_zero(optimizer::demands const& demands, setup const& s) {
       (demands.gathers || demands.factors))
     throw error(exit_code::usage, "zero " + std::to_string(s.zero) +
                                       ": the optimizer updates whole matrices, and each replica would keep a share "
-                                      "of their elements; choose --zero 1 --zero-owner whole, or another optimizer");
+                                      "of their elements; choose --zero-owner whole, or another optimizer");
+}
+
+/// Returns the run `s` with what the optimizer demands of its layout.
+constexpr setup demanded(setup s, optimizer::demands const& demands) {
+  s.zero_owns_all = demands.factors;
+  return s;
 }
 
 /// Returns the first message of a model's layers between replicas, such as the sums of batch norm,

@@ -31,7 +31,8 @@ constexpr void check_run(fact::program const& facts, optimizer::demands const& d
 constexpr rank_cost cost_from(fact::program const& facts, optimizer::demands const& demands, setup const& s) {
   check_run(facts, demands, s);
   if (s.mesh.pp > 1) return largest_of(costs_of_stages(facts, demands, s)).cost;
-  simulation const run(facts, s);
+  setup const with_owners = demanded(s, demands);
+  simulation const run(facts, with_owners);
   return {memory_of(run, demands), messages_of(run, demands), operations_of(run.work(), s), activity_of(run)};
 }
 

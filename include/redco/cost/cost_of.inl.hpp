@@ -19,7 +19,8 @@ REDCO_INLINE std::vector<stage_cost> stage_costs(fact::program const& facts, opt
 REDCO_INLINE std::vector<std::vector<stage_moment>> stage_moments(fact::program const& facts,
                                                                   optimizer::demands const& demands, setup const& s) {
   detail::check_run(facts, demands, s);
-  detail::stage_plan const plan(facts, s, s.micro_batches);
+  setup const run = demanded(s, demands);
+  detail::stage_plan const plan(facts, run, s.micro_batches);
   std::vector<std::vector<stage_moment>> all;
   for (int stage = 0; stage < s.mesh.pp; ++stage) all.push_back(plan.moments_of(stage));
   return all;

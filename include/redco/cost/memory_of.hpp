@@ -55,37 +55,36 @@ constexpr void add_shared(memory& m, shared_buffers const& buffers, optimizer::d
   // Values are gathered in forward and backward, and gradients summed there or at the update.
   if (!shares_values || !sums_in_backward) m.shares_workspace = buffers.largest_share() * element;
   if (sums_in_backward && !shares_values)
-    m.gradient_buckets =
-        (buffers.parts[0].most_waiting() + buffers.most_in_flight() + buffers.largest_share()) * element;
+    m.gradient_buckets = (buffers.most_waiting() + buffers.most_in_flight() + buffers.largest_share()) * element;
 }
 
-/// Sets the bytes of masters and optimizer state of the replica that keeps most of them, if
-/// matrices belong wholly to replicas.
+/// Sets the bytes of the state of the replica that keeps most of it, if matrices belong wholly to
+/// replicas.
 template <class Parameters>
 constexpr void add_owned(memory& m, shared_buffers const& buffers, Parameters const& parameters,
                          optimizer::demands const& demands, setup const& s) {
-  std::int64_t const master = shape::size_of(accumulate_type(s.compute));
-  bool const has_masters = shape::size_of(s.compute) != master;
-  m.masters = m.optimizer = 0;
-  for (int replica = 0; replica < s.mesh.size(shape::token_axes); ++replica) {
-    std::int64_t const frozen = buffers.size() - buffers.trained();
-    std::int64_t kept = frozen, state = 0;  // elements
-    std::vector<shard::shared_range> const& shares = buffers.parts[0].shares;
-    for (std::size_t i = 0; i < shares.size(); ++i)
-      if (replica < shares[i].ranks) kept += buffers.kept_elements[i][static_cast<std::size_t>(replica)];
-    std::int64_t shared = kept - frozen;
+  std::int64_t const element = shape::size_of(s.compute), master = shape::size_of(accumulate_type(s.compute));
+  bool const shares_values = buffers.zero.shares_values();
+  memory most;
+  for (std::size_t replica = 0; replica < buffers.kept_by_replica.size(); ++replica) {
+    shared_buffers::kept_elements const& kept = buffers.kept_by_replica[replica];
+    std::int64_t const frozen = shares_values ? kept.frozen : buffers.size() - buffers.trained();
+    std::int64_t state = 0, shared = kept.trained;  // elements
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (!buffers.is_owned(i)) continue;
-      std::int64_t const copies = buffers.copies_of(i, parameters[i], replica);
+      std::int64_t const copies = buffers.copies_of(i, parameters[i], static_cast<int>(replica));
       state += copies * state_elements(parameters[i], demands, s.mesh);
       shared -= copies * shard::entry{parameters[i], s.mesh}.local().count();
     }
     state += shared * demands.slots;
-    if (!has_masters) kept = 0;
-    if ((kept + state) * master <= m.masters + m.optimizer) continue;
-    m.masters = kept * master;
-    m.optimizer = state * master;
+    memory own = m;
+    if (shares_values) own.parameters = (kept.trained + kept.frozen) * element;
+    if (buffers.zero.sums_in_backward()) own.gradients = kept.trained * element;
+    own.masters = element != master ? (kept.trained + frozen) * master : 0;
+    own.optimizer = state * master;
+    if (replica == 0 || own.persistent() > most.persistent()) most = own;
   }
+  m = most;
 }
 
 }  // namespace redco::cost::detail

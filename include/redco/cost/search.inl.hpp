@@ -46,7 +46,7 @@ inline std::vector<mesh> meshes_of(search_space const& space, fact::program cons
 inline bool accepts_zero(int level, mesh const& on, search_space const& space, fact::program const& facts,
                          optimizer::demands const& demands) {
   if (level == 0) return true;
-  // check_zero() refuses stages whose replicas share out the gradients.
+  // Stages with level 2 keep what they keep with level 1.
   if (on.pp > 1 && (level == 2 || space.must_overlap)) return false;
   if (space.zero.size() == 1) return true;  // A refusal of the only level names its reason.
   if (demands.gathers || demands.factors) return false;
@@ -109,8 +109,8 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, fact::program
         run.zero = level;
         run.zero_keep = shape::zero{level}.shares_values() ? space.zero_keep : 0;
         run.zero_owner = space.zero_owner;
-        // Replicas that keep shares sum after the stages have exchanged gradients, and owners of
-        // whole matrices sum after backward.
+        // Replicas that keep shares sum after the stages have exchanged gradients, and at level 1,
+        // owners of whole matrices sum after backward.
         bool const overlaps = lies.parts(shape::token_axes) && !(level > 0 && on.pp > 1) &&
                               space.zero_owner == shape::zero_owner::element;
         bool const sums_in_backward = shape::zero{level}.on(on).sums_in_backward();

@@ -32,6 +32,9 @@ struct setup {
   std::int64_t gradient_bucket = 0;
   int zero = 0;  ///< Level of ZeRO: state of which each replica keeps a share
   shape::zero_owner zero_owner = shape::zero_owner::element;
+  /// True if the optimizer updates all parameters as a whole, so that with zero_owner::whole each
+  /// belongs to one replica. cost_of() sets it to what the optimizer demands.
+  bool zero_owns_all = false;
   /// True if only the replicas along the mesh axis ep share state out, such as those of a machine
   bool zero_within = false;
   /// With level 3 of ZeRO, number of blocks whose gathered values stay in memory during a step

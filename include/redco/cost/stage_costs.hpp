@@ -168,8 +168,8 @@ class stage_plan {
     simulation const run(own, setup_);
     c.cost = {memory_of(run, demands), messages_of(run, demands), made, moved};
     if (setup_.zero >= 3)
-      add_gathers(c.cost.messages, shared_buffers(own.parameters, setup_), table_of(setup_, setup_.micro_batches),
-                  cuts_, setup_, stage);
+      add_gathers(c.cost.messages, shared_buffers(own.parameters, setup_, setup_.zero_owns_all),
+                  table_of(setup_, setup_.micro_batches), cuts_, setup_, stage);
     stage_messages between(c.cost.messages, setup_, stage);
     for (stage_cost::chunk const& one : c.chunks) add_edges(c, between, one.index, stage);
     add_tied(between, whole_, cuts_, setup_, table_.stage_of, stage);
@@ -236,7 +236,8 @@ class stage_plan {
 
 constexpr std::vector<stage_cost> costs_of_stages(fact::program const& whole, optimizer::demands const& demands,
                                                   setup const& s) {
-  stage_plan const plan(whole, s, micro_batches_to_peak(s));
+  setup const run = demanded(s, demands);
+  stage_plan const plan(whole, run, micro_batches_to_peak(s));
   std::vector<stage_cost> all;
   std::int64_t const batch = batch_bytes(whole, s);
   for (int stage = 0; stage < s.mesh.pp; ++stage) {

@@ -315,7 +315,12 @@ class bound_network {
     return in(nn::detail::refused_temporary(other));
   }
 
-  std::vector<at::Tensor> const& parameters() const { return values_.all(); }
+  /// Returns the tensors that calls read. Throws `error` with exit code 64 if the replicas keep
+  /// shares of the values (--zero 3), and not all values are in memory.
+  std::vector<at::Tensor> const& parameters() const {
+    nn::detail::check_values(net_->store());
+    return values_.all();
+  }
   nn::network<M> const& base() const { return *net_; }
   redco::pass const& pass() const { return *pass_; }
 
@@ -355,7 +360,7 @@ class bound_network {
   auto watched(Run const& run, at::Tensor const& x, std::vector<at::Tensor> const& also) const {
     tensors::saved_watch watch;
     auto const y = run();
-    for (at::Tensor const& p : parameters()) watch.leave_out(p);
+    for (at::Tensor const& p : values_.all()) watch.leave_out(p);
     watch.leave_out(x);
     for (at::Tensor const& one : also)
       if (one.defined()) watch.leave_out(one);

@@ -62,9 +62,7 @@ class parameter_store {
 
   std::span<stored_parameter const> parameters() const { return parameters_; }
   /// Returns an empty region with the properties of the parameter `p` in this store.
-  shard::region region_of(stored_parameter const& p) const {
-    return shard::region_of(p.plan, p.trainable, shares_values());
-  }
+  shard::region region_of(stored_parameter const& p) const { return shard::region_of(p.plan, p.trainable, zero_); }
 
   stored_parameter const* find(std::string_view name) const;
   /// Returns true if the plan has the parameter `name` and only other pipeline stages hold it.

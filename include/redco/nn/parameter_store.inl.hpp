@@ -131,8 +131,9 @@ REDCO_INLINE void parameter_store::give_out(int rank) {
   redco::mesh const& on = parameters_.front().plan.mesh;
   std::vector<shard::owned_parameter> all;
   for (stored_parameter const& p : parameters_)
-    all.push_back(shard::owned_parameter_of(p.plan.fact, on, p.trainable, zero_));
-  shard::owned_layout layout(all, on);
+    all.push_back(shard::owned_parameter_of(p.plan.fact, on, p.trainable, zero_, p.plan.block));
+  std::int64_t const most = zero_.sums_in_backward() ? zero_.bytes_of_sum() / shape::size_of(compute_) : 0;
+  shard::owned_layout layout(all, on, most);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     parameters_[i].offset = layout.places[i].front().offset;
     parameters_[i].owner = layout.places[i].front().owner;

@@ -9,7 +9,7 @@ namespace redco::nn {
 class parameter_store;
 
 /// An object that gathers the values of parameters before layers read them, if each replica keeps
-/// only a share of the values (ZeRO level 3). Networks call it in each call with gradients.
+/// only a share of the values (ZeRO level 3). Networks call it in each call.
 class value_source {
  public:
   value_source() = default;
@@ -38,6 +38,9 @@ at::Tensor with_values_in_backward(at::Tensor const& x, value_source& source, st
 /// or null if all values are in memory. Throws `error` with exit code 64 if they are not in memory
 /// and nothing gathers them.
 value_source* begin_values(parameter_store const& store);
+
+/// Throws `error` with exit code 64 unless all values are in memory.
+void check_values(parameter_store const& store);
 
 }  // namespace redco::nn::detail
 

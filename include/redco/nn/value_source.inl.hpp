@@ -40,9 +40,15 @@ REDCO_INLINE value_source* begin_values(parameter_store const& store) {
   if (source != nullptr) source->begin_call();
   if (source == nullptr && !store.has_whole_values())
     throw error(exit_code::usage,
-                "--zero 3 and a call of a network outside of the loss function: the parameters are gathered only "
+                "--zero 3 and a call of a network outside of its own loss function: the parameters are gathered only "
                 "there, in evaluations and in predictions; give --zero 2");
   return source;
+}
+
+REDCO_INLINE void check_values(parameter_store const& store) {
+  if (!store.has_whole_values())
+    throw error(exit_code::usage,
+                "--zero 3 and net.parameters(): a rank has the parameters of one block at a time; give --zero 2");
 }
 
 }  // namespace redco::nn::detail

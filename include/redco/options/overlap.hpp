@@ -31,7 +31,8 @@ inline bool overlaps_replicas(mesh const& on, int hosts, std::optional<bool> ove
 /// backward. Returns 0 if all gradients are summed after backward. `overlap`: the user's choice; if
 /// empty, true if replicas are in several of the `hosts` processes. `zero`: level of ZeRO; replicas
 /// that keep shares sum after pipeline stages have exchanged gradients, and from level 2 on, each
-/// backward sums its gradients. `owner`: replicas that own whole matrices sum after backward.
+/// backward sums its gradients. `owner`: at level 1, replicas that own whole matrices sum after
+/// backward.
 /// Throws `error` with exit code 64 unless `mebibytes` is in (0, 1e6], or if the user's choice is
 /// impossible.
 inline std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<bool> overlap, double mebibytes,
@@ -47,11 +48,12 @@ inline std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<boo
                 "--overlap with --zero and pipeline stages: stages exchange the gradients of shared parameters before "
                 "the replicas sum their shares; leave --overlap out");
   }
-  if (owner == shape::zero_owner::whole) {
+  if (owner == shape::zero_owner::whole && !sums_in_backward) {
     if (!overlap) return 0;
-    throw error(exit_code::usage,
-                "--overlap with --zero-owner whole: the gradients of a replica's matrices are summed at once, after "
-                "backward; leave --overlap out");
+    throw error(
+        exit_code::usage,
+        "--overlap with --zero-owner whole and --zero 1: the gradients of a replica's matrices are summed at once, "
+        "after backward; leave --overlap out, or give --zero 2");
   }
   return std::max<std::int64_t>(1, std::llround(mebibytes * 1024 * 1024 / 8)) * 8;
 }

@@ -36,6 +36,7 @@ REDCO_INLINE shard_report report_from(shard::dynamic_plan plan, fact::program co
                                       optimizer::demands const& demands, cost::setup const& run, std::int64_t budget) {
   shard_report report{run, std::move(optimizer), std::move(plan), {}, {}, graph_of(facts), budget};
   report.run.stages = report.plan.stages;
+  report.run.zero_owns_all = demands.factors;
   if (run.mesh.pp > 1) {
     cost::check_schedule(run, run.micro_batches);
     report.stages = cost::stage_costs(facts, demands, report.run);
@@ -48,7 +49,7 @@ REDCO_INLINE shard_report report_from(shard::dynamic_plan plan, fact::program co
     }
   } else {
     report.cost = cost::cost_of_program(facts, demands, run);
-    report.activations = cost::activations_of(cost::simulation(facts, run));
+    report.activations = cost::activations_of(cost::simulation(facts, report.run));
   }
   return report;
 }

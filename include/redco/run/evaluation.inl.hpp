@@ -2,6 +2,7 @@
 
 #include <redco/run/evaluation.hpp>
 
+#include <redco/run/gathered_values.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/step_work.hpp>
 #include <redco/nn/joint_calls.hpp>
@@ -12,20 +13,25 @@
 
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <string>
 
 namespace redco::run::detail {
 
 /// Calls f(pass) for each of this rank's micro-batches in order, in evaluation mode and without
 /// gradients. The pass has the settings of one forward call. Then takes part in the calls of ranks
-/// that have more micro-batches, if the layers of `network` exchange rows with them.
+/// that have more micro-batches. This is necessary if the layers of `network` exchange rows with
+/// these ranks, or if the replicas gather the values of its blocks.
 inline void for_each_evaluated(rank_context& rank, nn::network_base const& network, computed_batches& all,
                                evaluation_settings const& settings, tensors::function_ref<void(pass const&)> f) {
   at::NoGradGuard const no_grad;
   pass const in = nn::evaluation_pass(rank, settings.seed, settings.step);
+  std::optional<gathered_calls> values;
+  if (network.store().shares_values()) values.emplace(network.store(), rank);
   while (data::micro_batch const* const at = user_call("collate", settings.step, [&] { return all.next(); }))
     f(in.with_examples(at->examples.front(), std::ssize(at->examples)));
   nn::join_calls(network, in);
+  if (values) values->join();
 }
 
 }  // namespace redco::run::detail

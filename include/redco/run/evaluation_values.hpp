@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/run/gathered_values.hpp>
 #include <redco/run/network_state.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/torch.hpp>
@@ -13,8 +12,7 @@ namespace redco::run {
 /// A scope in which a network computes and saves with the values that its optimizer keeps for
 /// evaluation, such as an average of the parameters. The trained values return at its end. Has no
 /// such values for other optimizers, and before the first update. Holds a copy of the parameters.
-/// If each replica keeps a share of the values, all values are in memory during the scope. All
-/// ranks must make it together.
+/// All ranks must make it together.
 class evaluation_values {
  public:
   evaluation_values(network_state& state, rank_context& rank) : state_(state) {
@@ -30,7 +28,6 @@ class evaluation_values {
       if (values.defined()) set(s, values);
     }
     if (gathered_.defined()) state.gather_values(rank);
-    gather_all(state.store, rank);
   }
   evaluation_values(evaluation_values const&) = delete;
   evaluation_values& operator=(evaluation_values const&) = delete;
@@ -39,7 +36,6 @@ class evaluation_values {
       if (trained_[i].defined()) set(state_.segments[i], trained_[i]);
     at::NoGradGuard const no_grad;
     if (gathered_.defined()) at::Tensor(state_.store.values()).copy_(gathered_);
-    drop_all(state_.store);
   }
 
  private:

@@ -31,8 +31,8 @@ class step_graphs {
   /// graph.
   [[noreturn]] static void refuse(std::string const& why);
 
-  /// Throws `error` with exit code 64 if a run cannot be recorded as a device graph: because of
-  /// tensor parallelism, batch norm, or a loss of several terms.
+  /// Throws `error` with exit code 64 if a run cannot be recorded as a device graph. The reason is
+  /// tensor parallelism, batch norm, a loss of several terms, or gradients that each backward sums.
   static void check(network_state const& network, rank_context const& rank, bool several_terms);
 
   explicit step_graphs(at::Device device) : device_(device) {}

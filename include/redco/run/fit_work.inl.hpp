@@ -36,6 +36,7 @@ REDCO_INLINE void step_graphs::check(network_state const& network, rank_context 
   if (rank.mesh.tp > 1) refuse("shards of a model exchange data during the recorded work");
   if (network.network().meets_replicas())
     refuse("batch norm communicates with the other replicas during the recorded work");
+  if (network.store.has_cut_gradients()) refuse("from --zero 2 on, replicas sum gradients during the recorded work");
   if (several_terms) refuse("a loss of several terms asks the other replicas for their counts first");
 }
 

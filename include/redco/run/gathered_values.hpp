@@ -4,6 +4,7 @@
 #include <redco/run/started_collective.hpp>
 #include <redco/nn/parameter_store.hpp>
 #include <redco/nn/value_source.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/shape/blocks.hpp>
 
@@ -17,6 +18,21 @@ namespace redco::run {
 /// must call it together. `drop_all` frees the values. Both do nothing for other stores.
 void gather_all(nn::parameter_store const& store, rank_context& rank);
 void drop_all(nn::parameter_store const& store);
+/// Returns the range of the blocks whose values the replicas share out.
+shape::block_range shared_blocks(nn::parameter_store const& store);
+
+/// A scope in which all values of a store are in memory. All ranks must make it together. Does
+/// nothing for a store whose values the replicas do not share out.
+class whole_values {
+ public:
+  whole_values(nn::parameter_store const& store, rank_context& rank) : store_(store) { gather_all(store, rank); }
+  whole_values(whole_values const&) = delete;
+  whole_values& operator=(whole_values const&) = delete;
+  ~whole_values() { drop_all(store_); }
+
+ private:
+  nn::parameter_store const& store_;
+};
 
 /// The values of parameters during a step, if each replica keeps only a share of them (ZeRO level
 /// 3). Gathers the values of a block before forward and before backward of the block, and drops
@@ -64,6 +80,33 @@ class gathered_values final : public nn::value_source {
   bool is_backward_ = false, is_called_ = false;
   /// Gathers that have begun, for each of the store's buffers of values
   std::vector<started_collective> gathers_;
+};
+
+/// The values of parameters during an evaluation or a prediction, if each replica keeps only a
+/// share of them. Gathers the values of a block before each call of the block, and drops them after
+/// it. Layers outside blocks, and the first zero().keep blocks, have their values until its end.
+///
+/// Replicas may make different numbers of calls, for example if they generate texts. They announce
+/// each call to each other, and a replica without calls left takes part by join(). No call may need
+/// a backward.
+class gathered_calls final : public nn::value_source {
+ public:
+  /// The arguments must outlive the object.
+  gathered_calls(nn::parameter_store const& store, rank_context& rank);
+
+  void begin_call() override;
+  void enter(std::int64_t block) override { values_.enter(block); }
+  /// Throws `error` with exit code 64.
+  void enter_backward(std::int64_t block) override;
+
+  /// Takes part in the gathers for calls of other replicas. Returns when no replica has a call
+  /// left. All ranks call it after their last call.
+  void join();
+
+ private:
+  gathered_values values_;
+  comm::group& sharing_;       ///< ranks that share the values out
+  shape::block_range blocks_;  ///< all blocks of the model
 };
 
 }  // namespace redco::run

@@ -3,11 +3,13 @@
 #include <redco/run/gathered_values.hpp>
 
 #include <redco/comm/group.hpp>
+#include <redco/comm/joint_calls.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shard/shares.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -40,6 +42,12 @@ REDCO_INLINE void gather_all(nn::parameter_store const& store, rank_context& ran
 REDCO_INLINE void drop_all(nn::parameter_store const& store) {
   for (nn::parameter_store::value_part const& one : store.value_parts()) store.drop(one);
   store.forget_dropped();
+}
+
+REDCO_INLINE shape::block_range shared_blocks(nn::parameter_store const& store) {
+  std::int64_t blocks = 0;
+  for (nn::parameter_store::value_part const& part : store.value_parts()) blocks = std::max(blocks, part.block + 1);
+  return {0, blocks};
 }
 
 REDCO_INLINE gathered_values::gathered_values(nn::parameter_store const& store, rank_context& rank,
@@ -107,6 +115,33 @@ REDCO_INLINE void gathered_values::end_gather(std::int64_t block) {
   begin_gather(block);
   for (std::size_t i = 0; i < gathers_.size(); ++i)
     if (store_.value_parts()[i].block == block) gathers_[i].wait();
+}
+
+REDCO_INLINE gathered_calls::gathered_calls(nn::parameter_store const& store, rank_context& rank)
+    : values_(store, rank, nullptr, store.zero().keep),
+      sharing_(sharing_ranks(store, rank)),
+      blocks_(shared_blocks(store)) {
+  store.set_source(this);
+}
+
+REDCO_INLINE void gathered_calls::begin_call() {
+  values_.end();
+  comm::announced(sharing_, comm::joint_call::forward);
+  values_.begin_forward(blocks_);
+}
+
+REDCO_INLINE void gathered_calls::enter_backward(std::int64_t) {
+  throw error(exit_code::usage,
+              "--zero 3 and gradients in an evaluation or a prediction: the parameters of a block are in memory only "
+              "while the block is called; compute them in the loss, or give --zero 2");
+}
+
+REDCO_INLINE void gathered_calls::join() {
+  values_.end();
+  while (comm::announced(sharing_, comm::joint_call::none) != comm::joint_call::none) {
+    values_.begin_forward(blocks_);
+    values_.end();
+  }
 }
 
 }  // namespace redco::run

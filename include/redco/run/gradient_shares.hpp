@@ -3,6 +3,7 @@
 #include <redco/run/started_collective.hpp>
 #include <redco/nn/network_base.hpp>
 #include <redco/nn/parameter.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shard/shares.hpp>
@@ -12,6 +13,9 @@
 #include <vector>
 
 namespace redco::run {
+
+/// Returns the group of ranks that share out the state of `store` among each other.
+comm::group& sharing_ranks(nn::parameter_store const& store, rank_context& rank);
 
 /// The sums of gradients in the backwards of one step, if each replica keeps only a share of the
 /// gradients. Each shared range of the flat buffers is a bucket. A bucket gets memory with its
@@ -39,6 +43,13 @@ class gradient_shares {
   /// gradients are zero. Call it after backward; a rank without a micro-batch in the round calls it
   /// alone.
   void end_round();
+
+  /// Announces a backward of this rank that the operations of the step do not list, such as that of
+  /// a loss by hand. Other ranks then take part in its sums by their own backward or by join().
+  void announce();
+  /// Takes part in the rounds of other ranks that call announce(). Returns when no rank has one
+  /// left. All ranks call it after their last backward.
+  void join();
 
   /// Waits until all sums are complete.
   void wait();

@@ -5,6 +5,7 @@
 #include <redco/run/bucket_order.hpp>
 #include <redco/nn/parameter_store.hpp>
 #include <redco/comm/group.hpp>
+#include <redco/comm/joint_calls.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -12,6 +13,12 @@
 #include <utility>
 
 namespace redco::run {
+
+REDCO_INLINE comm::group& sharing_ranks(nn::parameter_store const& store, rank_context& rank) {
+  shape::axes over;
+  for (shard::shared_range const& one : store.shares()) over = over | one.over;
+  return rank.group(over);
+}
 
 REDCO_INLINE gradient_shares::gradient_shares(nn::network_base const& net, rank_context& rank)
     : net_(net), rank_(rank), ended_(net.parameters().size()) {
@@ -22,7 +29,7 @@ REDCO_INLINE gradient_shares::gradient_shares(nn::network_base const& net, rank_
     if (range.begin >= store.regions().trained()) break;
     bucket one;
     one.range = range;
-    one.block = store.regions().begin()[store.regions().index_at(range.begin)].block;
+    if (store.shares_values()) one.block = store.regions().begin()[store.regions().index_at(range.begin)].block;
     blocks_ = std::max(blocks_, one.block + 1);
     detail::packed_share const kept = detail::packed_share_of(store, range);
     one.packed = kept.begin;
@@ -103,6 +110,15 @@ REDCO_INLINE void gradient_shares::sum_next() {
                   at::Tensor(kept).add_(ranks.reduce_scatter(gradients, 0).narrow(0, 0, kept.numel()));
                 });
   one.gradients = at::Tensor();
+}
+
+REDCO_INLINE void gradient_shares::announce() {
+  comm::announced(sharing_ranks(net_.store(), rank_), comm::joint_call::backward);
+}
+
+REDCO_INLINE void gradient_shares::join() {
+  comm::group& ranks = sharing_ranks(net_.store(), rank_);
+  while (comm::announced(ranks, comm::joint_call::none) != comm::joint_call::none) end_round();
 }
 
 REDCO_INLINE void gradient_shares::wait() {

@@ -53,7 +53,7 @@ REDCO_INLINE network_state::network_state(std::vector<shard::placed_parameter> c
   if (shares_elements && (optimizer.updates_matrices || optimizer.factors_matrices))
     throw error(exit_code::usage, "--zero " + std::to_string(zero.level) + " and the optimizer " + optimizer.name +
                                       ": it updates whole matrices, and each replica would keep a share of their "
-                                      "elements; give --zero 1 --zero-owner whole, or another optimizer");
+                                      "elements; give --zero-owner whole, or another optimizer");
   if (store.has_cut_gradients() || store.shares_values()) detail::check_sums_in_backward(placed, zero.level);
   std::vector<update::parameter_settings> const all = update::settings_of(optimizer, placed);
   std::vector<update::parameter_settings> held;

@@ -72,15 +72,19 @@ inline std::string dtype_text(options::chosen_dtype const& chosen, at::Device de
 
 /// Returns a log line about the state that the replicas of the mesh `on` share out (ZeRO).
 inline std::string zero_text(shape::zero const& zero, mesh const& on) {
+  bool const gradients = zero.on(on).sums_in_backward(), values = zero.shares_values();
   int const replicas = on.size(zero.shared_over), groups = on.size(shape::token_axes.without(zero.shared_over));
   return "zero " + std::to_string(zero.level) +
-         (replicas > 1 ? ": each of " + std::to_string(replicas) + " replicas keeps a share of the optimizer's state" +
-                             (zero.level > 2   ? ", of the gradients and of the parameters"
-                              : zero.level > 1 ? " and of the gradients"
-                                               : "") +
-                             (zero.owner == shape::zero_owner::whole ? ", in whole matrices" : "") +
-                             (groups > 1 ? "; " + std::to_string(groups) + " groups of replicas keep equal shares" : "")
-                       : std::string(": nothing is shared out, because there is one replica"));
+         (replicas > 1
+              ? ": each of " + std::to_string(replicas) + " replicas keeps a share of the optimizer's state" +
+                    (gradients && values ? ", of the gradients and of the parameters"
+                     : gradients         ? " and of the gradients"
+                     : values            ? " and of the parameters"
+                                         : "") +
+                    (zero.owner == shape::zero_owner::whole ? ", in whole matrices" : "") +
+                    (groups > 1 ? "; " + std::to_string(groups) + " groups of replicas keep equal shares" : "") +
+                    (zero.level > 1 && on.pp > 1 ? "; a pipeline stage keeps all its gradients" : "")
+              : std::string(": nothing is shared out, because there is one replica"));
 }
 
 inline comm::agreement agreement_of(process_choices const& chosen) {

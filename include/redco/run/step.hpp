@@ -34,7 +34,7 @@ class step_executor {
   /// `regions` and `meets_replicas`. `bucket`: bytes of gradients, a multiple of 8, that one
   /// all-reduce sums during the last backward; 0 to sum all gradients after backward. `watch`:
   /// observer; null for none. Throws `error` with exit code 64 for several loss terms in several
-  /// micro-batches, and if the rank keeps only a share of the gradients and `facts.in_one` is true.
+  /// micro-batches, and if the rank keeps only a share of the values and `facts.in_one` is true.
   step_executor(network_state& state, rank_context& rank, schedule::step_facts const& facts, std::int64_t bucket = 0,
                 step_watch* watch = nullptr);
 
@@ -69,7 +69,7 @@ class step_executor {
   void backward(schedule::step_op const& one);
   void share_statistics() const;
   void join_calls() const;
-  void reduce(shard::region const& sum);
+  void reduce(schedule::step_op const& one);
   void exchange_shared();
   void sum_copied_shares();
   shape::block_range blocks_of(schedule::step_op const& one) const;

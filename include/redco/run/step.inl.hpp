@@ -25,10 +25,10 @@
 
 namespace redco::run::detail {
 
-[[noreturn]] inline void refuse_own_losses(int level) {
-  throw error(exit_code::usage, "--zero " + std::to_string(level) +
-                                    " and a step of the program's own or --cuda-graph: the replicas sum gradients "
-                                    "after each loss, and do not know the number of losses; give --zero 1");
+[[noreturn]] inline void refuse_own_losses() {
+  throw error(exit_code::usage,
+              "--zero 3 and a step of the program's own: the replicas gather the parameters of each block in forward "
+              "and again in backward, and do not know the order of the step's calls and losses; give --zero 2");
 }
 
 }  // namespace redco::run::detail
@@ -51,10 +51,12 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
         "a loss of several terms with pipeline stages: only the last stage knows their counts; return one term, "
         "or give --n-pipeline-stages 1");
   facts_.regions = std::distance(sums_.begin(), sums_.end());
-  facts_.sums_rounds = state_.store.has_cut_gradients();
-  if (facts_.sums_rounds && facts_.in_one) detail::refuse_own_losses(state_.store.zero().level);
+  if (facts_.gathers_values && facts_.in_one) detail::refuse_own_losses();
+  bool const sums_rounds = state_.store.has_cut_gradients();
+  // Only the program knows the number of losses of its own step.
+  facts_.sums_rounds = sums_rounds && !facts_.in_one;
   // The order in which a round sums its buckets does not follow the regions.
-  if (facts_.sums_rounds) facts_.regions = std::min<std::int64_t>(facts_.regions, 1);
+  if (sums_rounds) facts_.regions = std::min<std::int64_t>(facts_.regions, 1);
   facts_.exchanges_first = !state_.store.shares().empty();
   facts_.meets_replicas = state.network().meets_replicas();
   facts_.exchanges_rows = state.network().exchanges_rows();
@@ -65,7 +67,7 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
         exit_code::usage,
         "a loss of several terms needs its counts before backward: take one micro-batch per step (micro_batch 0)");
   state_.store.gradients().zero_();
-  if (facts_.sums_rounds) shares_.emplace(state_.network(), rank_);
+  if (sums_rounds) shares_.emplace(state_.network(), rank_);
   else if (bucket > 0) buckets_.emplace(state_.network(), rank_, bucket);
   if (facts_.gathers_values)
     values_.emplace(state_.store, rank_, shares_ ? &*shares_ : nullptr, state_.store.zero().keep);
@@ -102,7 +104,7 @@ REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
     case schedule::op::sit_out: round_of(one).sit_out(); break;
     case schedule::op::share_statistics: share_statistics(); break;
     case schedule::op::join_calls: join_calls(); break;
-    case schedule::op::reduce: reduce(sums_.begin()[one.region]); break;
+    case schedule::op::reduce: reduce(one); break;
     case schedule::op::total: total(); break;
     case schedule::op::update: update(); break;
     case schedule::op::send: stage_->send_to_neighbour(one); break;
@@ -141,11 +143,12 @@ REDCO_INLINE void step_executor::count(terms const& loss) {
 }
 
 REDCO_INLINE void step_executor::differentiate(terms const& loss) {
-  // The other replicas do not know how many losses this one adds.
-  if (shares_) detail::refuse_own_losses(state_.store.zero().level);
+  if (values_) detail::refuse_own_losses();
   loss_ = loss;
   if (facts_.several_terms) total_counts();
+  if (shares_) shares_->announce();
   backward({schedule::op::backward});
+  if (shares_) shares_->end_round();
 }
 
 /// Runs backward of the current loss. In the last backward of the step, buckets of gradients are
@@ -180,16 +183,18 @@ REDCO_INLINE void step_executor::share_statistics() const {
 
 /// Sums one range of the flat gradient over its mesh axes; if the replicas keep shares, only into
 /// this rank's share. With buckets, the first call sends all remaining buckets of all ranges,
-/// because the order of buckets does not follow the ranges.
-REDCO_INLINE void step_executor::reduce(shard::region const& sum) {
+/// because the order of buckets does not follow the ranges. If the sums are those of each loss that
+/// the program adds, takes part in those of the other replicas.
+REDCO_INLINE void step_executor::reduce(schedule::step_op const& one) {
+  shard::region const& sum = sums_.begin()[one.region];
   if (values_) values_->end();
-  if (shares_) return shares_->end_round();
+  if (shares_) return one.micro < 0 ? shares_->join() : shares_->end_round();
   if (buckets_) return buckets_->send_all();
   if (rank_.group(sum.summed_over).size() == 1) return;
   comm::collective_label const label("gradients");
-  for (shard::shared_range const& one : state_.store.shares())
-    if (sum.begin <= one.begin && one.end <= sum.end)
-      rank_.group(one.over).reduce_scatter_in_place(state_.store.gradients().narrow(0, one.begin, one.size()));
+  for (shard::shared_range const& range : state_.store.shares())
+    if (sum.begin <= range.begin && range.end <= sum.end)
+      rank_.group(range.over).reduce_scatter_in_place(state_.store.gradients().narrow(0, range.begin, range.size()));
   if (!state_.store.shares().empty()) return;
   rank_.group(sum.summed_over).all_reduce(state_.store.gradients().narrow(0, sum.begin, sum.size()));
 }
@@ -197,10 +202,7 @@ REDCO_INLINE void step_executor::reduce(shard::region const& sum) {
 /// Returns the blocks that an operation computes, counted over all outermost `repeat`s.
 REDCO_INLINE shape::block_range step_executor::blocks_of(schedule::step_op const& one) const {
   if (stage_) return state_.network().blocks().cuts().blocks(one.chunk);
-  std::int64_t blocks = 0;
-  for (nn::parameter_store::value_part const& part : state_.store.value_parts())
-    blocks = std::max(blocks, part.block + 1);
-  return {0, blocks};
+  return shared_blocks(state_.store);
 }
 
 REDCO_INLINE void step_executor::exchange_shared() {

@@ -105,7 +105,7 @@ class worker {
   /// Moves the parameters of `follower` towards those of `leader`: p += share * (leader's p - p),
   /// with a share from 0 to 1; 1 copies. Throws `error` with exit code 70 if the networks have
   /// different parameters. Throws it with 64 if a rank has only a share of their f32 parameters
-  /// (--zero in bf16).
+  /// (--zero 3, or --zero in bf16).
   static void follow(run::network_state const& leader, run::network_state& follower, double share = 1);
 
   /// Adds a copy of the network `of` under another name. No optimizer changes it; follow() can. Use

@@ -3,6 +3,7 @@
 #include <redco/run/worker.hpp>
 
 #include <redco/run/fit_work.hpp>
+#include <redco/run/gathered_values.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/process_choices.hpp>
 #include <redco/run/run_state.hpp>
@@ -21,6 +22,10 @@
 #include <cstddef>
 #include <exception>
 #include <iterator>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
 
 namespace redco {
 
@@ -43,10 +48,6 @@ REDCO_INLINE worker::worker(deployer& where, rank_context& rank, worker_options 
     throw error(exit_code::usage,
                 "a worker with pipeline stages: its steps are the program's own, which stages do not support; give "
                 "--n-pipeline-stages 1");
-  if (where.zero().on(rank.mesh).shares_values())
-    throw error(exit_code::usage,
-                "a worker with --zero 3: its networks are called at any time, and the replicas gather parameters in "
-                "steps of a trainer only; give --zero 2");
   if (where.options().cuda_graph) run::step_graphs::refuse("a worker's steps are the program's own");
   if (where.verified() != nullptr) verifier_ = std::make_unique<run::loop_verifier>(*where.verified(), rank);
   if (rank_.rank == 0 && !verifier_) {
@@ -111,9 +112,10 @@ REDCO_INLINE void worker::take(std::string const& name, std::unique_ptr<run::net
 REDCO_INLINE void worker::follow(run::network_state const& leader, run::network_state& follower, double share) {
   at::NoGradGuard const no_grad;
   if (leader.store.has_cut_masters() || follower.store.has_cut_masters())
-    throw error(exit_code::usage,
-                "worker.follow and --zero in bf16: a rank has only a share of the f32 parameters that follow() reads; "
-                "give --dtype f32, or --zero 0");
+    throw error(
+        exit_code::usage,
+        "worker.follow and --zero 3, or --zero in bf16: a rank has only a share of the parameters that follow() "
+        "reads; give --dtype f32 and --zero 2, or --zero 0");
   for (nn::stored_parameter const& p : follower.store.parameters()) {
     nn::stored_parameter const* const from = leader.store.find(p.name);
     if (from == nullptr || from->master.sizes() != p.master.sizes())
@@ -180,6 +182,30 @@ class own_work final : public step_work {
   pass in_;
 };
 
+/// The values of a worker's networks while a loss is computed, if the replicas keep shares of them.
+/// One network gathers its blocks call by call. Of several networks, all values are in memory,
+/// because replicas need not call them in one order.
+class values_of_networks {
+ public:
+  /// `updated`: network whose values its step gathers; null for none.
+  values_of_networks(std::map<std::string, std::unique_ptr<network_state>> const& networks, rank_context& rank,
+                     network_state const* updated = nullptr) {
+    for (auto const& [name, network] : networks) {
+      if (network.get() == updated || !network->store.shares_values()) continue;
+      if (networks.size() == 1) calls_.emplace(network->store, rank);
+      else whole_.emplace_back(network->store, rank);
+    }
+  }
+
+  void join() {
+    if (calls_) calls_->join();
+  }
+
+ private:
+  std::optional<gathered_calls> calls_;
+  std::list<whole_values> whole_;
+};
+
 }  // namespace redco::run::detail
 
 namespace redco {
@@ -198,6 +224,7 @@ REDCO_INLINE run::step_result worker::update_by(run::network_state& network,
                                                 loss_function loss) {
   std::string const& name = name_of(network);
   begin();
+  run::detail::values_of_networks const values(networks_, rank_, &network);
   run::step_executor one(network, rank_, facts_of(network, std::ssize(micro_batches), several),
                          where_.gradient_bucket(), verifier_ ? &verifier_->watch() : nullptr);
   run::detail::own_work work(state_, micro_batches, loss);
@@ -227,12 +254,14 @@ REDCO_INLINE schedule::step_facts worker::facts_of(run::network_state const& net
 REDCO_INLINE options::metric_map worker::mean_loss_of(std::vector<data::interval> const& micro_batches,
                                                       loss_function loss) const {
   at::NoGradGuard const no_grad;
+  run::detail::values_of_networks values(networks_, rank_);
   run::loss_totals totals;
   for (data::interval const& at : micro_batches) {
     redco::pass const in = state_.pass(at.begin, at.size(), false);
     totals.add(loss(in));
   }
   for (auto const& [name, network] : networks_) nn::join_calls(network->network(), state_.pass(0, 0, false));
+  values.join();
   totals.reduce(rank_);
   return totals.metrics();
 }

@@ -42,7 +42,7 @@ struct zero {
   /// their first use to the end of the step
   std::int64_t keep = 0;
   /// True if the model is cut into pipeline stages. A stage sums its gradients once in a step, so
-  /// it keeps all of them.
+  /// it keeps all of them at every level.
   bool on_stages = false;
   /// Mesh axes over whose ranks state is shared out. Ranks that differ only along others of the
   /// token axes keep equal shares. With --zero-within, the axis ep has the replicas of one machine.
@@ -56,6 +56,9 @@ struct zero {
   constexpr bool sums_in_backward() const { return level >= 2 && !on_stages; }
   /// Returns true if a replica keeps only its share of the parameters' values.
   constexpr bool shares_values() const { return level >= 3; }
+  /// Returns true if each block has regions of its own in the flat buffers: gathers of values are
+  /// by block, and so are sums of gradients of whole matrices.
+  constexpr bool is_by_block() const { return shares_values() || (owner == zero_owner::whole && sums_in_backward()); }
   /// Returns the bytes of gradients that one sum reduces; 0: one sum after backward.
   constexpr std::int64_t bytes_of_sum() const { return bucket == 0 && sums_in_backward() ? default_bucket : bucket; }
 
@@ -70,19 +73,14 @@ struct zero {
   friend constexpr bool operator==(zero const&, zero const&) = default;
 };
 
-/// Throws `error` with exit code 64 if ZeRO has no such level, or if redco does not run it on the
-/// mesh `on`. Also throws it for a number `keep` of kept blocks that is negative, and for one
-/// without level 3.
-constexpr void check_zero(int level, mesh const& on, std::int64_t keep = 0) {
+/// Throws `error` with exit code 64 if ZeRO has no such level. Also throws it for a number `keep`
+/// of kept blocks that is negative, and for one without level 3.
+constexpr void check_zero(int level, std::int64_t keep = 0) {
   if (level < 0 || level > zero::most_level)
     throw error(exit_code::usage, "--zero " + std::to_string(level) +
                                       " is no level of ZeRO: give 0 (each replica keeps all state), 1 (each keeps a "
                                       "share of the optimizer's state), 2 (each also keeps a share of the gradients) "
                                       "or 3 (each also keeps a share of the parameters)");
-  if (level == 2 && on.pp > 1)
-    throw error(exit_code::usage,
-                "--zero 2 with pipeline stages: a stage would sum its gradients once for each micro-batch in flight; "
-                "give --zero 1, or --zero 3, which keeps all gradients of a stage and shares its parameters");
   if (keep < 0)
     throw error(exit_code::usage, "--zero-keep " + std::to_string(keep) +
                                       ": give the number of blocks, from 0 on, whose parameters stay gathered");
@@ -92,15 +90,11 @@ constexpr void check_zero(int level, mesh const& on, std::int64_t keep = 0) {
                                       "leave --zero-keep out");
 }
 
-/// Throws `error` with exit code 64 if matrices cannot belong to replicas at this level of ZeRO.
+/// Throws `error` with exit code 64 if matrices would belong to replicas without ZeRO.
 constexpr void check_zero_owner(zero_owner owner, int level) {
-  if (owner == zero_owner::element || level == 1) return;
-  throw error(exit_code::usage, level == 0
-                                    ? "--zero-owner whole without --zero: each replica updates all parameters; give "
-                                      "--zero 1"
-                                    : "--zero-owner whole with --zero " + std::to_string(level) +
-                                          ": each replica would keep the gradients of the elements of a bucket, and "
-                                          "not of whole matrices; give --zero 1");
+  if (owner == zero_owner::whole && level == 0)
+    throw error(exit_code::usage,
+                "--zero-owner whole without --zero: each replica updates all parameters; give --zero 1, 2 or 3");
 }
 
 }  // namespace redco::shape

@@ -31,21 +31,22 @@ struct owned_parameter {
 };
 
 /// Returns the description of one parameter with the declaration `fact`, which must outlive the
-/// result. `trained`: true if this run trains it.
+/// result. `trained`: true if this run trains it. `block`: its block; -1 outside blocks.
 constexpr owned_parameter owned_parameter_of(fact::parameter_fact const& fact, mesh const& on, bool trained,
-                                             shape::zero const& zero) {
-  entry const e{fact, on};
+                                             shape::zero const& zero, std::int64_t block = -1) {
+  entry e{fact, on};
+  e.block = block;
   bool const whole = zero.owner == shape::zero_owner::whole && trained && (zero.owns_all || fact.is_hidden_matrix());
-  return {region_of(e, trained), e.local().count(), 1, whole, fact.is_joined, fact.name.view()};
+  return {region_of(e, trained, zero), e.local().count(), 1, whole, fact.is_joined, fact.name.view()};
 }
 
 /// A layout of the flat buffers in which some parameters belong wholly to one replica each
-/// (--zero-owner whole), and the replicas share the elements of the others.
-///
-/// A region begins with its whole parameters, ordered by owner. Longest-processing-time first: in
-/// descending order of size, each parameter goes to the replica that has the fewest elements of the
-/// region so far. The parameters of each owner are padded to the longest run, so that all shares
-/// are equal. Parameters that a layer reads as one matrix are adjacent and have one owner.
+/// (--zero-owner whole). A region begins with these parameters, ordered by owner. Longest first:
+/// each goes to the replica with the fewest elements of the region so far. Each owner's run is
+/// padded to the longest one, so that all shares are equal. Parameters that a layer reads as one
+/// matrix are adjacent and have one owner. Blocks of one kind with regions of their own are laid
+/// out alike, each for other replicas (first_owner). The replicas share the elements of the other
+/// parameters, in ranges of about `most` elements (0: one range per region).
 class owned_layout {
  public:
   /// Location of a parameter in the flat buffers.
@@ -57,12 +58,29 @@ class owned_layout {
     friend constexpr bool operator==(place const&, place const&) = default;
   };
 
-  constexpr owned_layout(std::vector<owned_parameter> const& all, mesh const& on) : places(all.size()) {
+  /// Returns the replica, of `ranks`, that gets the first of the `owners` runs of parameters of a
+  /// block. The next blocks begin with replicas that have none yet, as far as possible.
+  static constexpr int first_owner(std::int64_t block, std::int64_t owners, int ranks) {
+    std::int64_t const before = std::max<std::int64_t>(block, 0) * owners;
+    return static_cast<int>((before + before / ranks) % ranks);
+  }
+
+  constexpr owned_layout(std::vector<owned_parameter> const& all, mesh const& on, std::int64_t most = 0)
+      : places(all.size()) {
     for (owned_parameter const& p : all) plain_.add(p.kind, p.elements * p.copies);
     for (region const& one : plain_)
       runs_.emplace_back(static_cast<std::size_t>(on.size(one.summed_over)), std::int64_t{0});
     assign_owners(all, on);
-    for (std::size_t k = 0; k < runs_.size(); ++k) add_region(k);
+    for (std::size_t k = 0; k < runs_.size(); ++k) {
+      std::size_t const ranks = runs_[k].size();
+      used_.push_back(std::ssize(runs_[k]) - std::count(runs_[k].begin(), runs_[k].end(), 0));
+      int const first = first_owner(plain_.begin()[k].block, used_[k], static_cast<int>(ranks));
+      std::rotate(runs_[k].begin(), runs_[k].end() - first, runs_[k].end());
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (all[i].is_whole && plain_.index_of(all[i].kind) == k)
+          for (place& one : places[i]) one.owner = (one.owner + first) % static_cast<int>(ranks);
+    }
+    for (std::size_t k = 0; k < runs_.size(); ++k) add_region(k, most);
     std::vector<std::int64_t> next;  // first free element for parameters without owner, by region
     for (std::size_t k = 0; k < runs_.size(); ++k) next.push_back(regions.begin()[k].begin + owned_size(k));
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -72,11 +90,16 @@ class owned_layout {
     }
   }
 
+  /// Returns the number of replicas that own parameters of the region that is like `like`.
+  constexpr std::int64_t owners_of(region const& like) const { return used_[plain_.index_of(like)]; }
+
   shard::regions regions;  ///< Regions with padding
   /// Ranges of which each replica keeps a share, in ascending order
   std::vector<shared_range> shares;
   /// Elements of each share without padding, by range and by index of the replica
   std::vector<std::vector<std::int64_t>> kept;
+  /// Numbers of replicas that own parameters in each range; 0 for ranges of other parameters
+  std::vector<std::int64_t> owners;
   /// Places of the copies of each parameter; if the replicas share its elements, one for all copies
   std::vector<std::vector<place>> places;
 
@@ -111,40 +134,47 @@ class owned_layout {
 
   /// Gives each unit to a replica. The offsets in `places` count from the begin of the owner's run.
   constexpr void assign_owners(std::vector<owned_parameter> const& all, mesh const& on) {
-    // Among replicas with equal loads in a region, the one with fewer elements in all regions.
+    // Among replicas with equal loads in a region, the one with fewer elements in all regions. Only
+    // regions of all blocks count, because blocks of one kind have equal loads.
     std::vector<std::int64_t> totals(static_cast<std::size_t>(on.size(shape::token_axes)), 0);
     for (unit const& one : sorted_units(all))
       for (std::int64_t copy = 0; copy < all[one.parameters.front()].copies; ++copy) {
         std::vector<std::int64_t>& runs = runs_[one.kind];
+        bool const counts = plain_.begin()[one.kind].block < 0;
         std::size_t owner = 0;
         for (std::size_t r = 1; r < runs.size(); ++r)
-          if (runs[r] < runs[owner] || (runs[r] == runs[owner] && totals[r] < totals[owner])) owner = r;
+          if (runs[r] < runs[owner] || (counts && runs[r] == runs[owner] && totals[r] < totals[owner])) owner = r;
         for (std::size_t const i : one.parameters) {
           places[i].push_back({runs[owner], static_cast<int>(owner)});
           runs[owner] += all[i].elements;
         }
-        totals[owner] += one.elements;
+        if (counts) totals[owner] += one.elements;
       }
   }
 
   /// Adds a region with its padding, and its ranges: whole parameters, then all others.
-  constexpr void add_region(std::size_t k) {
+  constexpr void add_region(std::size_t k, std::int64_t most) {
     region const& one = plain_.begin()[k];
     std::vector<std::int64_t> const& runs = runs_[k];
     std::int64_t const ranks = std::ssize(runs),
                        others = one.size() - std::accumulate(runs.begin(), runs.end(), std::int64_t{0});
     std::int64_t const share = (others + ranks - 1) / ranks, begin = regions.size(), middle = begin + owned_size(k);
-    regions.add(one, one.trained ? owned_size(k) + share * ranks : others);
-    if (!one.trained) return;
+    bool const is_shared = !one.summed_over.empty();
+    regions.add(one, is_shared ? owned_size(k) + share * ranks : others);
+    if (!is_shared) return;
     if (middle > begin) {
       shares.push_back({begin, middle, one.summed_over, static_cast<int>(ranks)});
       kept.push_back(runs);
+      owners.push_back(used_[k]);
     }
-    if (others == 0) return;
-    shares.push_back({middle, middle + share * ranks, one.summed_over, static_cast<int>(ranks)});
-    kept.emplace_back();
-    for (std::int64_t r = 0; r < ranks; ++r)
-      kept.back().push_back(std::clamp<std::int64_t>(others - r * share, 0, share));
+    add_ranges(shares, {middle, middle + share * ranks, one.summed_over, static_cast<int>(ranks)}, most);
+    while (kept.size() < shares.size()) {
+      shared_range const& range = shares[kept.size()];
+      kept.emplace_back();
+      owners.push_back(0);
+      for (int r = 0; r < range.ranks; ++r)
+        kept.back().push_back(std::clamp<std::int64_t>(middle + others - range.share_begin(r), 0, range.share()));
+    }
   }
 
   constexpr std::int64_t longest(std::size_t k) const { return *std::max_element(runs_[k].begin(), runs_[k].end()); }
@@ -154,6 +184,7 @@ class owned_layout {
   shard::regions plain_;  ///< Regions without padding
   /// Elements of whole parameters, by region and owner
   std::vector<std::vector<std::int64_t>> runs_;
+  std::vector<std::int64_t> used_;  ///< Number of owners in each region
 };
 
 }  // namespace redco::shard

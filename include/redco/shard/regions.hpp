@@ -3,6 +3,7 @@
 #include <redco/shard/entry.hpp>
 
 #include <redco/shape/axis.hpp>
+#include <redco/shape/zero.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +12,8 @@
 namespace redco::shard {
 
 /// A region: a range [begin, end) of elements in a rank's flat buffers whose parameters are trained
-/// alike (trained or frozen, weight decay, axes of gradient sums). If the replicas keep shares of
-/// the values, the parameters of a region are also in one block.
+/// alike (trained or frozen, weight decay, axes of gradient sums). With zero::is_by_block(), the
+/// parameters of a region are also in one block.
 struct region {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -21,8 +22,7 @@ struct region {
   bool decay = true;  ///< True if weight decay applies to the region's parameters
   /// Mesh axes over whose ranks the region's gradients are summed after backward
   shape::axes summed_over = shape::token_axes;
-  /// Block of the region's parameters, if the replicas keep shares of the values; otherwise, and
-  /// outside blocks, -1
+  /// Block of the region's parameters with zero::is_by_block(); otherwise, and outside blocks, -1
   std::int64_t block = -1;
 
   constexpr std::int64_t size() const { return end - begin; }
@@ -49,15 +49,15 @@ struct region {
 /// Returns an empty region with the properties of the parameter `e`: trained or not, weight decay,
 /// and mesh axes of the gradient sum. Gradients are summed over the axes that divide the tokens
 /// (dp, ep, cp), except axes that split the parameter. For example, the gradient of an expert
-/// already includes the examples of all ranks along ep. `by_block`: true if the replicas keep
-/// shares of the values. Then a frozen parameter has the axes of the replicas that hold equal
-/// values.
-constexpr region region_of(entry const& e, bool trained, bool by_block = false) {
-  if (!trained && !by_block) return {0, 0, false, false, {}};
+/// already includes the examples of all ranks along ep. `zero`: state that the replicas share out.
+/// If they keep shares of the values, a frozen parameter has the axes of the replicas that hold
+/// equal values.
+constexpr region region_of(entry const& e, bool trained, shape::zero const& zero = {}) {
+  if (!trained && !zero.shares_values()) return {0, 0, false, false, {}};
   shape::axes over;
   for (shape::axis const a : shape::all_axes)
     if (shape::token_axes.has(a) && !e.is_split(a)) over = over | a;
-  return {0, 0, trained, trained && e.fact.decay, over, by_block ? e.block : -1};
+  return {0, 0, trained, trained && e.fact.decay, over, zero.is_by_block() ? e.block : -1};
 }
 
 /// A list of the regions of a rank's flat buffers (ranges of parameters that are trained alike).

@@ -54,6 +54,19 @@ constexpr regions padded_for_shares(regions const& all, mesh const& on, shape::a
   return result;
 }
 
+/// Cuts `whole`, whose size is a multiple of whole.ranks, into ranges of about `most` elements (0:
+/// one range), and adds them to `all`.
+constexpr void add_ranges(std::vector<shared_range>& all, shared_range const& whole, std::int64_t most) {
+  std::int64_t const ranges = std::max<std::int64_t>(1, most_shares / whole.ranks);
+  std::int64_t each = most <= 0 ? whole.size() : std::max(most, (whole.size() + ranges - 1) / ranges);
+  each = (each + whole.ranks - 1) / whole.ranks * whole.ranks;
+  for (std::int64_t begin = whole.begin; begin < whole.end; begin += each) {
+    all.push_back(whole);
+    all.back().begin = begin;
+    all.back().end = std::min(begin + each, whole.end);
+  }
+}
+
 /// Returns the ranges of the flat buffers whose shares the ranks keep, in ascending order. They
 /// cover all trained regions, and frozen ones if regions are by block. `padded`: regions with the
 /// padding of padded_for_shares(). `most`: wanted number of elements of a range; 0 for one range
@@ -64,12 +77,7 @@ constexpr std::vector<shared_range> shares_of(regions const& padded, mesh const&
   for (region const& sum : padded.merged()) {
     if (sum.summed_over.bits == 0) continue;
     shape::axes const shared = sum.summed_over & over;
-    int const ranks = on.size(shared);
-    std::int64_t const ranges = std::max<std::int64_t>(1, most_shares / ranks);
-    std::int64_t each = most <= 0 ? sum.size() : std::max(most, (sum.size() + ranges - 1) / ranges);
-    each = (each + ranks - 1) / ranks * ranks;
-    for (std::int64_t begin = sum.begin; begin < sum.end; begin += each)
-      all.push_back({begin, std::min(begin + each, sum.end), shared, ranks, sum.summed_over.without(over)});
+    add_ranges(all, {sum.begin, sum.end, shared, on.size(shared), sum.summed_over.without(over)}, most);
   }
   return all;
 }

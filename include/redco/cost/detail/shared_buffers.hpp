@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/cost/detail/shared_part.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/shard/entry.hpp>
 #include <redco/shard/owners.hpp>
@@ -17,65 +18,20 @@
 
 namespace redco::cost::detail {
 
-/// The flat buffers of the parameters of some equal blocks, or of the layers outside blocks, in a
-/// run whose replicas keep shares (ZeRO).
-struct shared_part {
-  /// Index of the first of these blocks, counted over all outermost `repeat`s; -1: outside blocks
-  std::int64_t first = -1;
-  std::int64_t step = 1;    ///< Difference of the indices of two consecutive ones of these blocks
-  std::int64_t blocks = 1;  ///< Number of these blocks; 1 outside blocks
-  shard::regions regions;   ///< Regions of one of the blocks, in elements, with padding
-  std::vector<shard::shared_range> shares;
-
-  constexpr std::int64_t last() const { return first + (blocks - 1) * step; }
-  constexpr bool is_trained(shard::shared_range const& one) const { return one.begin < trained(); }
-  constexpr std::int64_t size() const { return regions.size(); }
-  constexpr std::int64_t trained() const { return regions.trained(); }
-
-  /// `kept` returns the number of elements of one block that the first rank keeps; no rank keeps
-  /// more. `kept_trained` counts trained elements only.
-  constexpr std::int64_t kept() const {
-    std::int64_t sum = 0;
-    for (shard::shared_range const& one : shares) sum += one.share();
-    return sum;
-  }
-  constexpr std::int64_t kept_trained() const {
-    std::int64_t sum = 0;
-    for (shard::shared_range const& one : shares) sum += is_trained(one) ? one.share() : 0;
-    return sum;
-  }
-
-  /// Returns an upper bound of the elements of the ranges that wait for their sum during backward,
-  /// which computes gradients from the last parameter to the first. In each region, one range is
-  /// filled at a time. A range with elements of several regions waits for all of them.
-  constexpr std::int64_t most_waiting() const {
-    std::int64_t all = 0;
-    auto const is_in = [](shard::shared_range const& one, shard::region const& region) {
-      return region.begin <= one.begin && one.end <= region.end;
-    };
-    for (shard::region const& region : regions) {
-      std::int64_t most = 0;
-      for (shard::shared_range const& one : shares)
-        if (is_trained(one) && is_in(one, region)) most = std::max(most, one.size());
-      all += most;
-    }
-    for (shard::shared_range const& one : shares)
-      if (std::none_of(regions.begin(), regions.end(), [&](shard::region const& r) { return is_in(one, r); }))
-        all += one.size();
-    return all;
-  }
-};
-
 /// The flat buffers of a rank in a run whose replicas keep shares (ZeRO).
 struct shared_buffers {
   shape::zero zero;  ///< Level 0 if each replica keeps all
   /// Parts of the buffers: first the layers outside blocks, then one part for each kind of equal
   /// blocks. If the replicas keep all values, the first part has all parameters. Empty for level 0.
   std::vector<shared_part> parts;
-  /// Places of the copies of each parameter, and elements that each replica keeps of each range of
-  /// the only part, if matrices belong wholly to replicas; otherwise empty
+  /// Elements that a replica keeps of all blocks.
+  struct kept_elements {
+    std::int64_t trained = 0, frozen = 0;
+  };
+  /// Places of the copies of each parameter, and elements that each replica keeps, if matrices
+  /// belong wholly to replicas; otherwise empty
   std::vector<std::vector<shard::owned_layout::place>> places;
-  std::vector<std::vector<std::int64_t>> kept_elements;
+  std::vector<kept_elements> kept_by_replica;
 
   /// `owns_all`: shape::zero::owns_all
   template <class Parameters>
@@ -97,8 +53,7 @@ struct shared_buffers {
     for (fact::parameter_fact const& fact : parameters) {
       shard::entry const e{fact, s.mesh};
       shared_part& part = part_of(fact);
-      part.regions.add(shard::region_of(e, fact.trained, zero.shares_values()),
-                       e.local().count() * (fact.copies() / part.blocks));
+      part.regions.add(shard::region_of(e, fact.trained, zero), e.local().count() * (fact.copies() / part.blocks));
     }
     for (shared_part& part : parts) {
       part.regions = shard::padded_for_shares(part.regions, s.mesh, zero.shared_over);
@@ -134,6 +89,14 @@ struct shared_buffers {
     return most;
   }
 
+  /// Returns an upper bound of the elements of gradients that wait for their sum during backward.
+  /// They are of layers outside blocks, and of one block.
+  constexpr std::int64_t most_waiting() const {
+    std::int64_t most = 0;
+    for (std::size_t i = 1; i < parts.size(); ++i) most = std::max(most, parts[i].most_waiting());
+    return parts[0].most_waiting() + most;
+  }
+
   /// Returns the elements of the largest gradient sum that runs while backward fills the next
   /// bucket; 0 if sums do not overlap with computation.
   constexpr std::int64_t most_in_flight() const {
@@ -163,16 +126,64 @@ struct shared_buffers {
  private:
   template <class Parameters>
   constexpr void give_out(Parameters const& parameters, setup const& s) {
-    std::vector<shard::owned_parameter> all;
+    std::vector<shard::owned_parameter> all;  // of the first block of each kind
     for (fact::parameter_fact const& fact : parameters) {
-      all.push_back(shard::owned_parameter_of(fact, s.mesh, fact.trained, zero));
-      all.back().copies = fact.copies();
+      shared_part const& part = part_of(fact);
+      all.push_back(shard::owned_parameter_of(fact, s.mesh, fact.trained, zero, part.first));
+      all.back().copies = fact.copies() / part.blocks;
     }
-    shard::owned_layout layout(all, s.mesh);
-    parts[0].regions = layout.regions;
-    parts[0].shares = std::move(layout.shares);
+    std::int64_t const most = zero.sums_in_backward() ? zero.bytes_of_sum() / shape::size_of(s.compute) : 0;
+    shard::owned_layout layout(all, s.mesh, most);
+    kept_by_replica.resize(static_cast<std::size_t>(s.mesh.size(shape::token_axes)));
+    for (shared_part& part : parts) take_part(part, layout);
     places = std::move(layout.places);
-    kept_elements = std::move(layout.kept);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i].is_whole) continue;
+      int const ranks = s.mesh.size(all[i].kind.summed_over);
+      add_blocks(places[i], part_of(parameters[i]), layout.owners_of(all[i].kind), ranks);
+    }
+  }
+
+  /// Returns the difference of the owners' indices between the block with index `turn` among those
+  /// of a part and the first of them.
+  static constexpr int turned(shared_part const& part, std::int64_t turn, std::int64_t owners, int ranks) {
+    auto const first = [&](std::int64_t block) { return shard::owned_layout::first_owner(block, owners, ranks); };
+    return (first(part.first + turn * part.step) - first(part.first) + ranks) % ranks;
+  }
+
+  /// Adds the places of a parameter in the other blocks of its part, with their owners.
+  static constexpr void add_blocks(std::vector<shard::owned_layout::place>& all, shared_part const& part,
+                                   std::int64_t owners, int ranks) {
+    std::size_t const copies = all.size();
+    for (std::int64_t turn = 1; turn < part.blocks; ++turn)
+      for (std::size_t copy = 0; copy < copies; ++copy) {
+        all.push_back(all[copy]);
+        all.back().owner = (all[copy].owner + turned(part, turn, owners, ranks)) % ranks;
+      }
+  }
+
+  /// Sets the buffers of a part to those of its first block in a layout. Adds what the replicas
+  /// keep of all its blocks.
+  constexpr void take_part(shared_part& part, shard::owned_layout const& layout) {
+    part.has_owners = true;
+    for (shard::region const& one : layout.regions) {
+      if (one.block != part.first) continue;
+      std::int64_t const shift = part.size() - one.begin;
+      part.regions.add(one, one.size());
+      for (std::size_t i = 0; i < layout.shares.size(); ++i) {
+        shard::shared_range range = layout.shares[i];
+        if (range.begin < one.begin || one.end < range.end) continue;
+        for (std::int64_t turn = 0; turn < part.blocks; ++turn)
+          for (int r = 0; r < range.ranks; ++r) {
+            int const replica = (r + turned(part, turn, layout.owners[i], range.ranks)) % range.ranks;
+            kept_elements& kept = kept_by_replica[static_cast<std::size_t>(replica)];
+            (one.trained ? kept.trained : kept.frozen) += layout.kept[i][static_cast<std::size_t>(r)];
+          }
+        range.begin += shift;
+        range.end += shift;
+        part.shares.push_back(range);
+      }
+    }
   }
 
   /// Returns how many times a step gathers the values of a block (-1: of layers outside blocks).
@@ -191,7 +202,7 @@ struct shared_buffers {
   }
 
   constexpr shared_part& part_of(fact::parameter_fact const& fact) {
-    if (!zero.shares_values() || fact.blocks.depth == 0) return parts[0];
+    if (!zero.is_by_block() || fact.blocks.depth == 0) return parts[0];
     fact::block_slice const& slice = fact.blocks[0];
     std::int64_t const first = fact.blocks_before + slice.base + slice.first;
     for (shared_part& part : parts)
