@@ -4,12 +4,17 @@
 #include "tested_device.hpp"
 
 #include <redco/kernel/attention.hpp>
+#include <redco/kernel/composed/attention_kernels.hpp>
+#include <redco/kernel/cpu/attention.hpp>
+#include <redco/kernel/detail/attention_ring.hpp>
 #include <redco/kernel/embeddings.hpp>
 #include <redco/kernel/top_entries.hpp>
 #include <redco/comm/in_process_group.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/tensor/kernel_launcher.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/tensor/saved_tensors.hpp>
+#include <redco/shape/sequence_part.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cmath>
@@ -50,6 +55,69 @@ TEST_CASE("blockwise attention of any block size gives the results of the refere
         CHECK(device.forwards == 0);
       }
     }
+}
+
+namespace {
+
+using kernel::detail::attention_ring;
+
+/// Returns the partial calls of ring attention of one rank of three.
+std::vector<attention_ring::pair> partial_calls(attention_options const& o, std::int64_t tokens) {
+  std::vector<attention_ring::pair> all;
+  redco::comm::run_ranks({}, {}, [&](redco::rank_context& alone) {
+    redco::shape::sequence_part const part{1, 3, tokens};
+    attention_ring const ring(o, alone.world, part);
+    for (int of = 0; of < 3; ++of)
+      for (auto const& one : ring.pairs_with(of)) all.push_back(one);
+  });
+  return all;
+}
+
+/// Returns the output, the log-sum-exp and the gradients of q, k and v of a partial call.
+template <class Kernels>
+tensor_list partial_results(attention_ring::pair const& call, attention_tensors const& t, at::Tensor const& grad) {
+  auto const made = Kernels::forward(t, call.options);
+  attention_tensors const into{at::empty_like(t.q), at::empty_like(t.k), at::empty_like(t.v), {}, {}, {}};
+  // The log-sum-exp of all keys, of which the call has a part
+  at::Tensor const all = at::logaddexp(made.lse, at::full_like(made.lse, 0.3));
+  Kernels::backward(t, call.options, {{made.out, all}, grad, false}, into);
+  return {made.out, made.lse.exp(), into.q, into.k, into.v};
+}
+
+}  // namespace
+
+TEST_CASE("partial calls of device text and CPU kernels have the results and gradients of the reference") {
+  one_thread const quiet;
+  constexpr std::int64_t tokens = 23, d = 5;
+  at::Tensor const mask = at::arange(tokens).remainder(4).ne(2).repeat({2, 1});
+  mask[1].narrow(0, 0, 12).fill_(false);
+  attention_options plain{.heads = 4, .kv_heads = 2, .causal = true, .dropout = 0.3, .key = {9, 4}, .head0 = 3};
+  std::vector<attention_options> cases(4, plain);
+  cases[1].key_mask = mask, cases[1].window = 6;
+  cases[2].documents = at::arange(tokens).remainder(7).repeat({2, 1}), cases[2].soft_cap = 0.7;
+  cases[3].pattern = {2, 2, 1, 2}, cases[3].key_mask = mask;
+  for (attention_options const& o : cases)
+    for (at::ScalarType const type : {at::kFloat, at::kBFloat16})
+      for (attention_ring::pair const& call : partial_calls(o, tokens)) {
+        double const bound = type == at::kFloat ? 1e-5 : 3e-2;
+        auto const wave = [&](std::int64_t rows, std::int64_t heads, double phase) {
+          return device_wave({2, rows, heads * d}, phase).to(type);
+        };
+        attention_tensors const t{wave(call.queries, 4, 0.1), wave(call.keys, 2, 1.3),
+                                  wave(call.keys, 2, 2.1),    {},
+                                  call.options.key_mask,      {}};
+        at::Tensor const grad = wave(call.queries, 4, 0.7);
+        tensor_list const expected = partial_results<kernel::composed::attention_kernels>(call, t, grad);
+        auto const check = [&](tensor_list const& found) {
+          for (std::size_t i = 0; i < expected.size(); ++i) CHECK(device_apart(found[i], expected[i]) < bound);
+        };
+        check(partial_results<kernel::cpu::attention_kernels>(call, t, grad));
+        cpu_launcher launcher(2, 5);
+        redco::tensors::kernel_launcher::forced const forced(launcher);
+        stand_in const device(2000);
+        kernel::cuda::attention_device::forced const small(device);
+        check(partial_results<kernel::cuda::attention_kernels>(call, t, grad));
+      }
 }
 
 TEST_CASE("blocks of scores fit into their bytes and hold whole examples if possible") {

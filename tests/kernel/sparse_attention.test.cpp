@@ -3,7 +3,7 @@
 #include "gradcheck.hpp"
 
 #include <redco/kernel/attention.hpp>
-#include <redco/kernel/cpu/sparse_walk.hpp>
+#include <redco/kernel/cpu/sparse_tile.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/layer/block_pattern.hpp>
 #include <redco/diag/error.hpp>

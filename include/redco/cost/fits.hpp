@@ -30,7 +30,7 @@ constexpr budget_check check_budget() {
   constexpr auto const& facts = shard::constant_facts_of<Model>.parameters;
   if (shard::constant_facts_of<Model>.mistake || !shard::plannable(Mesh) ||
       Mesh.pp > shard::constant_facts_of<Model>.most_stages || shard::first_illegal(facts, Mesh) < facts.size() ||
-      (Mesh.cp > 1 && !shard::divides_sequences<Model, Mesh>))
+      (Mesh.cp > 1 && !shard::divides_sequences<Model>))
     return {Mesh};
   setup run{Mesh, Load, Compute, Recompute};
   run.zero = Zero;

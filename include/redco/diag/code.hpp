@@ -99,10 +99,10 @@ inline constexpr diagnosis diagnoses[] = {
      "model without blocks, or with its repeat inside a branch such as redco::residual, has one stage. The type in the "
      "message shows the stages and the largest number.",
      "choose at most as many stages as it has blocks"},
-    {"S011", "ranks along cp divide sequences that a layer or a stage needs whole",
+    {"S011", "ranks along cp divide sequences that a layer needs whole",
      "The ranks along the mesh axis cp compute parts of the same sequences. Causal and full attention exchange what they "
-     "need of the other parts; layers of single tokens need nothing of them. Other layers, such as recurrent ones, and "
-     "pipeline stages compute whole sequences.",
+     "need of the other parts; layers of single tokens need nothing of them. Other layers, such as recurrent ones, compute "
+     "whole sequences.",
      "give cp = 1, or a model of layers that declare by_token"},
     // C: memory of a job
     {"C001", "the job does not fit in the memory of a rank",

@@ -23,8 +23,8 @@ struct attention_options {
   /// query0 + i. 0: no window.
   std::int64_t window = 0;
   /// Pattern of blocks, which needs the causal rule. Query i of head h sees only keys that the
-  /// pattern allows to position query0 + i of head head0 + h. By default there is no pattern. CPU
-  /// kernels compute the scores of live blocks only.
+  /// pattern allows to position key0 + query0 + i of head head0 + h. By default there is no
+  /// pattern. CPU kernels compute the scores of live blocks only, unless the call is `partial`.
   layers::block_pattern pattern = {};
   double scale = 0;  ///< factor of q k^T; 0 means 1 / sqrt(D)
   /// Bound of the scaled scores s, which become soft_cap * tanh(s / soft_cap) before bias and
@@ -32,9 +32,9 @@ struct attention_options {
   double soft_cap = 0;
   /// Mask of keys: bool [B, S], true for visible keys. If undefined, all keys are visible.
   at::Tensor key_mask = {};
-  /// Position of each token in its document, int64 [B, T], if a row holds several documents; may be
-  /// undefined. Query i sees no key before i - documents[b][i]. Needs the causal rule, and as many
-  /// keys as queries.
+  /// Position of each query in its document, int64 [B, T], if a row holds several documents; may be
+  /// undefined. Query i sees no key before query0 + i - documents[b][i]. Needs the causal rule, and
+  /// as many keys as queries unless the call is `partial`.
   at::Tensor documents = {};
   /// Differentiable, finite bias that is added to the scaled scores; may be undefined. It has the
   /// shape [1 or B, H, T, S], or [H, distances] for a bias given per distance. In the latter case,
@@ -47,12 +47,19 @@ struct attention_options {
   /// Probability of zeroing an element of the softmax. If it is not 0, `key` must be set.
   double dropout = 0;
   /// Random stream for the dropout of this call. The 32-bit word for query i, key j, head h and
-  /// example b has the coordinates (row0 + b, head0 + h, query0 + i, j). The dropout mask is
-  /// therefore independent of how examples and heads are split over ranks.
+  /// example b has the coordinates (row0 + b, head0 + h, key0 + query0 + i, key0 + j). The dropout
+  /// mask is therefore independent of how examples, heads and tokens are split over ranks.
   random::stream key = {};
   std::int64_t row0 = 0;    ///< global index of example 0, for dropout
   std::int64_t head0 = 0;   ///< global index of this rank's head 0, for dropout and patterns
   std::int64_t query0 = 0;  ///< position of query 0 among the keys; S - T in decoding with a cache
+  std::int64_t key0 = 0;    ///< position of key 0 in its sequence, for dropout and patterns
+  /// True if the queries also see keys that the call does not have, as in ring attention. A query
+  /// that sees no key of the call gets 0 and the log-sum-exp -infinity, unless `blind` has it.
+  bool partial = false;
+  /// Queries of a partial call that see no key of any call, bool [B, H, T]; may be undefined. Keys
+  /// that their position allows get equal weights.
+  at::Tensor blind = {};
 
   /// Returns the factor of q k^T for heads of `d` elements: `scale`, or 1 / sqrt(d) if `scale` is
   /// 0.

@@ -2,6 +2,7 @@
 
 #include <redco/kernel/ring_attention.hpp>
 
+#include <redco/kernel/attention.inl.hpp>
 #include <redco/kernel/composed/attention_kernels.hpp>
 #include <redco/kernel/composed/widened.hpp>
 #include <redco/kernel/cpu/attention.hpp>
@@ -16,14 +17,16 @@
 
 #include <cstdint>
 #include <limits>
-#include <string>
+#include <optional>
 
 namespace redco::kernel::detail {
 
 /// Options of a ring attention that backward needs in addition to the saved tensors.
 struct ring_state : torch::CustomClassHolder {
   ring_state(attention_options const& o, comm::group& r, shape::sequence_part const& p)
-      : options(o), ranks(&r), part(p) {}
+      : options(o), ranks(&r), part(p) {
+    options.sinks.reset();  // autograd saves sinks separately
+  }
 
   attention_options options;
   comm::group* ranks;
@@ -34,14 +37,18 @@ struct ring_state : torch::CustomClassHolder {
 template <class Twin>
 struct ring_function : tensors::recorded_function<ring_function<Twin>> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& qkv,
-                            c10::intrusive_ptr<ring_state> const& state) {
+                            std::optional<at::Tensor> const& sinks, c10::intrusive_ptr<ring_state> const& state) {
     attention_options const& o = state->options;
     attention_tensors const t = unpack_qkv(qkv, o);
     auto const wide = composed::sum_type(qkv.scalar_type());
     std::int64_t const examples = qkv.size(0), tokens = qkv.size(1);
     at::Tensor const out = at::zeros({examples, tokens, o.heads, t.q.size(2) / o.heads}, qkv.options().dtype(wide));
-    at::Tensor const lse =
-        at::full({examples, o.heads, tokens}, -std::numeric_limits<double>::infinity(), out.options());
+    double const never = -std::numeric_limits<double>::infinity();
+    at::Tensor const lse = at::full({examples, o.heads, tokens}, never, out.options());
+    // Returns exp(some - all), [B, t, H, 1]; 0 for a query that has seen no key so far.
+    auto const weight = [&](at::Tensor const& some, at::Tensor const& all) {
+      return (some - all.masked_fill(all.eq(never), 0)).exp_().transpose(1, 2).unsqueeze(3);
+    };
     attention_ring const ring(o, *state->ranks, state->part);
     ring.go_round(at::cat({t.k, t.v}, 2), [&](int of, at::Tensor const& block) {
       auto const keys = block.chunk(2, 2);
@@ -50,20 +57,23 @@ struct ring_function : tensors::recorded_function<ring_function<Twin>> {
                                          keys[0].narrow(1, one.key, one.keys),
                                          keys[1].narrow(1, one.key, one.keys),
                                          {},
-                                         {},
+                                         one.options.key_mask,
                                          {}},
                                         one.options);
         at::Tensor const sums = out.narrow(1, one.query, one.queries), known = lse.narrow(2, one.query, one.queries);
         at::Tensor const both = at::logaddexp(known, made.lse);
-        auto const weight = [&](at::Tensor const& of_some) {
-          return (of_some - both).exp_().transpose(1, 2).unsqueeze(3);
-        };
-        sums.mul_(weight(known)).add_(made.out.view(sums.sizes()) * weight(made.lse));
+        sums.mul_(weight(known, both)).add_(made.out.view(sums.sizes()) * weight(made.lse, both));
         known.copy_(both);
       }
     });
+    if (sinks) {
+      at::Tensor const all = at::logaddexp(lse, sinks->to(wide).unsqueeze(1));
+      out.mul_(weight(lse, all));
+      lse.copy_(all);
+    }
     at::Tensor const result = out.flatten(2).to(qkv.scalar_type());
-    ctx->save_for_backward({qkv, tensors::save_as("output", result), tensors::save_as("log_sum_exp", lse)});
+    ctx->save_for_backward(
+        {qkv, tensors::save_as("output", result), tensors::save_as("log_sum_exp", lse), sinks.value_or(at::Tensor())});
     ctx->saved_data["ring"] = c10::IValue::make_capsule(state);
     return result;
   }
@@ -91,7 +101,8 @@ struct ring_function : tensors::recorded_function<ring_function<Twin>> {
       for (attention_ring::pair const& one : ring.pairs_with(of)) {
         auto const queries = [&](at::Tensor const& x) { return x.narrow(1, one.query, one.queries); };
         auto const some_keys = [&](at::Tensor const& x) { return x.narrow(1, one.key, one.keys); };
-        attention_tensors const part{queries(t.q), some_keys(keys[0]), some_keys(keys[1]), {}, {}, {}};
+        attention_tensors const part{queries(t.q), some_keys(keys[0]),   some_keys(keys[1]),
+                                     {},           one.options.key_mask, {}};
         auto const like = [](at::Tensor const& x) { return at::empty_like(x, at::MemoryFormat::Contiguous); };
         attention_tensors const into{like(part.q), like(part.k), like(part.v), {}, {}, {}};
         // The kernels for CUDA read contiguous results and gradients.
@@ -103,27 +114,25 @@ struct ring_function : tensors::recorded_function<ring_function<Twin>> {
         some_keys(sums[1]).add_(into.v);
       }
     });
-    return {at::cat({of_queries, ring.passed_on(of_block)}, 2).to(saved[0].scalar_type()), {}};
+    at::Tensor const of_qkv = at::cat({of_queries, ring.passed_on(of_block)}, 2).to(saved[0].scalar_type());
+    return {of_qkv, saved[3].defined() ? sink_gradient(saved, g) : at::Tensor(), {}};
+  }
+
+  /// Returns the gradient of the sinks. `saved`: tensors that forward saved; `g`: gradient of the
+  /// result.
+  static at::Tensor sink_gradient(torch::autograd::variable_list const& saved, at::Tensor const& g) {
+    at::Tensor const &lse = saved[2], &sinks = saved[3];
+    auto const by_head = [&](at::Tensor const& x) { return x.to(lse.scalar_type()).unflatten(2, {sinks.size(0), -1}); };
+    at::Tensor const delta = (by_head(g) * by_head(saved[1])).sum(3).transpose(1, 2);
+    at::Tensor const share = (sinks.to(lse.scalar_type()).unsqueeze(1) - lse).exp_();
+    return (share * delta).sum(at::IntArrayRef{0, 2}).neg_().to(sinks.scalar_type());
   }
 };
 
-inline void check_ring(attention_options const& o) {
-  auto const refuse = [](std::string const& what) {
-    throw error(exit_code::usage,
-                what +
-                    " while ranks along the mesh axis cp hold parts of the sequences and do not divide the heads; "
-                    "give a cp that divides heads and key-value heads");
-  };
-  if (o.key_mask.defined()) refuse("attention has a key mask");
-  if (o.documents.defined()) refuse("attention keeps documents of a row apart");
-  if (o.dropout > 0) refuse("attention has dropout");
-  if (o.pattern.is_sparse()) refuse("attention has a pattern of blocks");
-  if (o.sinks.defined()) refuse("attention has sinks");
-}
-
 template <class Twin>
-at::Tensor ring_attention_by(at::Tensor const& qkv, c10::intrusive_ptr<ring_state> const& state) {
-  return ring_function<Twin>::apply(with_dense_rows(qkv), state);
+at::Tensor ring_attention_by(at::Tensor const& qkv, at::Tensor const& sinks,
+                             c10::intrusive_ptr<ring_state> const& state) {
+  return ring_function<Twin>::apply(with_dense_rows(qkv), maybe(sinks), state);
 }
 
 }  // namespace redco::kernel::detail
@@ -132,13 +141,14 @@ namespace redco::kernel {
 
 REDCO_INLINE at::Tensor ring_attention(at::Tensor const& qkv, attention_options const& options, comm::group& ranks,
                                        shape::sequence_part const& part) {
-  detail::check_ring(options);
+  // The checks see the sequences as a view of all tokens.
+  detail::check_attention(qkv.narrow(1, 0, 1).expand({-1, part.all, -1}), part.all, options);
   comm::collective_label const label("ring attention");
   auto const state = c10::make_intrusive<detail::ring_state>(options, ranks, part);
   return detail::dispatch(
-      qkv, [&] { return detail::ring_attention_by<cuda::attention_kernels>(qkv, state); },
-      [&] { return detail::ring_attention_by<cpu::attention_kernels>(qkv, state); },
-      [&] { return detail::ring_attention_by<composed::attention_kernels>(qkv, state); });
+      qkv, [&] { return detail::ring_attention_by<cuda::attention_kernels>(qkv, options.sinks, state); },
+      [&] { return detail::ring_attention_by<cpu::attention_kernels>(qkv, options.sinks, state); },
+      [&] { return detail::ring_attention_by<composed::attention_kernels>(qkv, options.sinks, state); });
 }
 
 }  // namespace redco::kernel

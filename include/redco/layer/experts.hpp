@@ -90,9 +90,16 @@ constexpr void routing_facts(fact::recorder& w, expert_sizes const& s, std::int6
   if (!late || balances) w.save("probabilities", {tokens, s.experts}, -1, width_kind::accumulate);
   if (late ? balances || r.scale != 1 : r.normalised) w.save("chosen", chosen, -1, width_kind::accumulate);
   if (r.normalised && !late) w.save("totals", {tokens, 1}, -1, width_kind::accumulate);
-  if (balances)
-    w.save("balance", {r.balance == balance_loss::per_batch ? 1 : w.activation.shape[0], s.experts}, -1,
-           width_kind::accumulate);
+  if (!balances) return;
+  bool const per_batch = r.balance == balance_loss::per_batch;
+  std::int64_t const groups = per_batch ? 1 : w.activation.shape[0];
+  if (w.sequences.parts > 1) {
+    w.message(shape::collective::all_reduce, false, {groups, s.experts + 1}, width_kind::accumulate, 1,
+              shape::axis::cp);
+    bool const has_padding = w.sequences.parts * w.activation.shape[1] != w.sequences.whole;
+    if (has_padding) w.save("counted", {tokens, 1}, -1, width_kind::accumulate);
+  }
+  w.save("balance", {groups, s.experts}, -1, width_kind::accumulate);
 }
 
 /// Declares to the recorder `w` what the experts save, multiply and send for the rows of all
@@ -139,6 +146,7 @@ template <class Experts, class Top, class Dispatch = dispatch::cdac, routing_tra
 struct moe : detail::expert_layer {
   using layer_concept = leaf_tag;
   using dispatch_kind = Dispatch;
+  static constexpr bool by_token = true;
 
   template <class X>
   using out = typename detail::moe_out<Dispatch, X>::type;

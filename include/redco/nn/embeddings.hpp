@@ -80,13 +80,13 @@ struct module<positions<Context, Width, Offset, Counted>, X> {
 
   template <class C>
   tensor<shape::replicated> operator()(tensor<X> const& ids, C const& ctx) const {
+    bool const in_parts = ctx.pass().cp != nullptr;
     if (at::Tensor const set = nn::detail::set_positions(ctx); set.defined())
-      return rows(ctx[weight], ctx.pass().cp != nullptr ? ctx.pass().positions : set);
+      return rows(ctx[weight], in_parts ? ctx.pass().positions : set);
     if (at::Tensor const counted = nn::detail::counted_positions(Counted{}, ids.local(), ctx); counted.defined())
       return rows(ctx[weight], counted);
     at::Tensor const& table = ctx[weight];
     nn::key_value_cache const* const cache = ctx.pass().cache;
-    bool const in_parts = ctx.pass().cp != nullptr;
     std::int64_t const first = cache != nullptr ? cache->length() : 0, length = ids.local().size(1),
                        end = in_parts ? ctx.pass().tokens.all : first + length;
     if (offset + end > table.size(0))

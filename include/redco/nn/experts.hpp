@@ -4,6 +4,7 @@
 #include <redco/nn/detail/routing.hpp>
 #include <redco/nn/load_balance.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/nn/token_parts.hpp>
 #include <redco/kernel/experts.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/comm/collectives.hpp>
@@ -76,15 +77,23 @@ struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
   }
 
   /// Returns the sequences of an input [sequences, ..., features], and the tokens that are no
-  /// padding.
+  /// padding. If the ranks along the mesh axis cp have parts of the sequences, these are this
+  /// rank's tokens.
   template <class Context>
   static nn::detail::routed_sequences sequences_of(at::Tensor const& input, [[maybe_unused]] Context const& ctx) {
     nn::detail::routed_sequences of{input.size(0), 1, {}};
     for (std::int64_t d = 1; d + 1 < input.dim(); ++d) of.tokens *= input.size(d);
+    pass const& in = ctx.pass();
+    std::int64_t const all = in.cp == nullptr ? of.tokens : in.tokens.all;
     if constexpr (Context::template has<key_mask>) {
       at::Tensor const& mask = ctx.template get<key_mask>();
-      if (mask.defined() && mask.numel() == of.sequences * of.tokens) of.counted = mask;
+      if (mask.defined() && mask.numel() == of.sequences * all) of.counted = mask;
     }
+    if (in.cp == nullptr) return of;
+    of.ranks = in.cp;
+    if (in.tokens.ranks * in.tokens.count() != all && !of.counted.defined())
+      of.counted = at::ones({of.sequences, all}, input.options().dtype(at::kBool));
+    if (of.counted.defined()) of.counted = nn::detail::own_tokens(of.counted, in);
     return of;
   }
 };

@@ -9,7 +9,7 @@
 namespace redco::nn {
 
 /// The balance of one router: biases that change the choice of experts, and the number of tokens
-/// that each expert got since the last step. All ranks of a replica count equal tokens.
+/// that each expert got since the last step. Ranks that differ only along tp count equal tokens.
 struct load_balance {
   stored_parameter bias;
   at::Tensor loads;  ///< Tokens of each expert in this rank's micro-batches, [experts] in f64
@@ -17,8 +17,9 @@ struct load_balance {
 };
 
 /// Changes the biases of all routers by the tokens of a step and sets the counts to 0. Call it once
-/// after each step on all ranks. One all-reduce over `replicas` sums the counts of all routers.
-void update_biases(std::vector<load_balance> const& all, comm::group& replicas);
+/// after each step on all ranks. One all-reduce over `ranks`, whose tokens differ, sums the counts
+/// of all routers.
+void update_biases(std::vector<load_balance> const& all, comm::group& ranks);
 
 }  // namespace redco::nn
 

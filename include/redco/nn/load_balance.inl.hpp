@@ -8,13 +8,13 @@
 
 namespace redco::nn {
 
-REDCO_INLINE void update_biases(std::vector<load_balance> const& all, comm::group& replicas) {
+REDCO_INLINE void update_biases(std::vector<load_balance> const& all, comm::group& ranks) {
   if (all.empty()) return;
   at::NoGradGuard const no_grad;
   std::vector<at::Tensor> loads;
   for (load_balance const& one : all) loads.push_back(one.loads);
   comm::collective_label const label("loads of experts");
-  at::Tensor const sums = replicas.all_reduced(at::cat(loads));
+  at::Tensor const sums = ranks.all_reduced(at::cat(loads));
   std::int64_t begin = 0;
   for (load_balance const& one : all) {
     at::Tensor const load = sums.narrow(0, begin, one.loads.numel());

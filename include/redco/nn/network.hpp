@@ -152,8 +152,11 @@ at::Tensor input_without_rows(M const& m, parameter_store const& store) {
 template <model M>
 at::Tensor call_without_rows(network_base const& net, pass const& in) {
   auto const& whole = static_cast<network<M> const&>(net);
-  context<> const ctx(in, in.calls++, nullptr, net.values(), {});
-  auto const y = forward(whole, input_without_rows(whole.model(), net.store()), ctx);
+  pass own = in;
+  at::Tensor const x = begin_tokens(own, input_without_rows(whole.model(), net.store()), {},
+                                    layers::divides_sequences<models::net_of<M>>);
+  context<> const ctx(own, in.calls++, nullptr, net.values(), {});
+  auto const y = forward(whole, x, ctx);
   if constexpr (std::is_same_v<typename results_of<M>::user, logits>) return y.hidden.local().sum();
   else return y.sum();
 }
@@ -209,7 +212,7 @@ class bound_network {
     if constexpr (has<nn::token_positions>) positions = get<nn::token_positions>();
     else if constexpr (has<nn::documents>) positions = get<nn::documents>();
     at::Tensor const x = nn::detail::begin_tokens(in, whole, positions, layers::divides_sequences<models::net_of<M>>);
-    if (net_->is_stage()) return staged(x);
+    if (net_->is_stage()) return staged(in, whole, x);
     in.values = nn::detail::begin_values(net_->store());
     nn::context<Entries...> const ctx(in, pass_->calls++, net_, values_, entries_);
     auto const run = [&] { return nn::detail::forward(*net_, x, ctx); };
@@ -332,11 +335,11 @@ class bound_network {
                 Entries... entries)
       : net_(std::move(net)), values_(std::move(values)), pass_(&in), entries_(std::move(entries)...) {}
 
-  /// Runs this rank's pipeline stage on `x`. In a call without training, all stages return the
-  /// model's output. In a training call, throws nn::stage_ended unless the stage is the last.
-  typename nn::detail::results_of<M>::user staged(at::Tensor const& x) const {
+  /// Runs this rank's pipeline stage on `x`, the rank's part of the input `whole`. In a call
+  /// without training, all stages return the model's output. In a training call, throws
+  /// nn::stage_ended unless the stage is the last.
+  typename nn::detail::results_of<M>::user staged(redco::pass in, at::Tensor const& whole, at::Tensor const& x) const {
     std::optional<nn::evaluated_stage> evaluated;
-    redco::pass in = *pass_;
     in.values = nn::detail::begin_values(net_->store());
     if (in.stage == nullptr) in.stage = &evaluated.emplace(net_->blocks().cuts(), nn::detail::rank_on_stages(in));
     at::Tensor source;
@@ -345,11 +348,11 @@ class bound_network {
     std::optional<fact::program> facts;
     while (true) {
       in.stage->begin([&](std::int64_t block) {
-        return nn::detail::stage_shapes_at(facts, net_->model(), net_->store(), in, block, x, source);
+        return nn::detail::stage_shapes_at(facts, net_->model(), net_->store(), in, block, whole, source);
       });
       nn::context<Entries...> const ctx(in, call, net_, values_, entries_);
       auto const y = nn::detail::forward(*net_, x, ctx);
-      if (in.stage->end()) return nn::detail::given_to_all(y, in.stage->sharing(), *net_, x);
+      if (in.stage->end()) return nn::detail::given_to_all(y, in.stage->sharing(), *net_, whole);
     }
   }
 

@@ -34,12 +34,12 @@ inline stage_shapes shapes_of(fact::stage_edge const& edge, parameter_store cons
 }
 
 /// Returns the shapes of the tensors that pass the cut before block `block` in a call on `input`
-/// and the encoder's input `source` (undefined without encoder). `facts`: the model's program for
-/// the call; the first use computes it.
+/// (whole sequences) and the encoder's input `source` (undefined without encoder). `facts`: the
+/// model's program for the call; the first use computes it.
 template <model M>
 stage_shapes stage_shapes_at(std::optional<fact::program>& facts, M const& m, parameter_store const& store,
                              pass const& in, std::int64_t block, at::Tensor const& input, at::Tensor const& source) {
-  if (!facts) facts = shard::facts_of(m, setup_of_pass(store, in, input, source).load);
+  if (!facts) facts = shard::facts_of(m, setup_of_pass(store, in, input, source).rank_load());
   return shapes_of(fact::stage_edge_at(*facts, block), store, in.tp->size());
 }
 

@@ -269,7 +269,8 @@ REDCO_INLINE void step_executor::update() {
   double const scale = update::clip_factor(result_.grad_norm, optimizer.clip_norm) / divisor;
   for (update::segment& s : state_.segments)
     if (s.param.numel() > 0) optimizer.update(s, result_.lr, state_.updates, scale, &rank_);
-  nn::update_biases(state_.network().balances(), rank_.group(shape::batch_axes));
+  nn::update_biases(state_.network().balances(),
+                    rank_.group(rank_.mesh.cp > 1 ? shape::token_axes : shape::batch_axes));
   state_.gather_values(rank_);
   if (watch_ != nullptr) watch_->updated(state_);
 }

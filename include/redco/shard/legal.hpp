@@ -71,9 +71,9 @@ template <std::int64_t Size, std::int64_t Divisor, char... Layer>
 struct layer_divides {};
 
 /// True if ranks along the mesh axis cp can compute parts of the sequences of a model.
-template <auto const& Model, mesh Mesh>
+template <auto const& Model>
 inline constexpr bool divides_sequences =
-    Mesh.pp == 1 && layers::divides_sequences<models::net_of<std::remove_cvref_t<decltype(Model)>>>;
+    layers::divides_sequences<models::net_of<std::remove_cvref_t<decltype(Model)>>>;
 
 }  // namespace redco::shard
 
@@ -216,10 +216,9 @@ struct legal {
       diag::verdict<shard::detail::stage_check{Mesh.pp, asked::most_stages}>{},
       "redco[S010]: the model cannot be cut into so many pipeline stages; choose at most as many stages as it has "
       "blocks");
-  static_assert(
-      Mesh.cp == 1 || shard::divides_sequences<Model, Mesh>,
-      "redco[S011]: ranks along cp divide sequences that a layer or a stage needs whole; give cp = 1, or a model "
-      "of layers that declare by_token");
+  static_assert(Mesh.cp == 1 || shard::divides_sequences<Model>,
+                "redco[S011]: ranks along cp divide sequences that a layer needs whole; give cp = 1, or a model "
+                "of layers that declare by_token");
   static_assert(
       diag::verdict<check<shard::legality::heads>{Mesh, asked::units, asked::found}, blamed>{},
       "redco[S001]: the number of heads is not divisible by the mesh width; choose a width that divides the heads");

@@ -89,15 +89,11 @@ REDCO_INLINE dynamic_plan plan_from(fact::program const& of, mesh const& on, std
 }
 
 REDCO_INLINE void check_parts_of_sequences(mesh const& on, bool divides) {
-  if (on.cp == 1) return;
-  auto const refuse = [&](std::string const& why) {
-    throw error(exit_code::usage, "mesh " + options::to_text(on) + ": " + why + "; give cp=1");
-  };
-  if (!divides)
-    refuse(
-        "the model has a layer that needs whole sequences, and cp divides them (causal and full attention and layers "
-        "of single tokens do not)");
-  if (on.pp > 1) refuse("pipeline stages compute whole sequences, which cp would divide");
+  if (on.cp == 1 || divides) return;
+  throw error(exit_code::usage,
+              "mesh " + options::to_text(on) +
+                  ": the model has a layer that needs whole sequences, and cp divides them (causal and full attention "
+                  "and layers of single tokens do not); give cp=1");
 }
 
 /// Returns the component of a parameter name that replaces the index of a block ("*" or a slice

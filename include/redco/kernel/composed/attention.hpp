@@ -21,7 +21,7 @@ inline at::Tensor attention_factors(attention_options const& o, std::int64_t bat
                                     std::int64_t keys) {
   auto const words_of = [&](std::int64_t row, std::uint32_t* words) {
     std::int64_t const query = row % queries, head = row / queries % o.heads, example = row / queries / o.heads;
-    random::random_words(words, 0, keys, static_cast<std::uint32_t>(o.query0 + query),
+    random::random_words(words, o.key0, keys, static_cast<std::uint32_t>(o.key0 + o.query0 + query),
                          static_cast<std::uint32_t>(o.head0 + head), static_cast<std::uint32_t>(o.row0 + example),
                          o.key);
   };
@@ -52,7 +52,7 @@ inline at::Tensor pattern_mask(attention_options const& o, std::int64_t queries,
   auto const block_of = [&](std::int64_t count, std::int64_t from) {
     return at::arange(from, from + count, integers).floor_divide(p.block);
   };
-  at::Tensor const i = block_of(queries, o.query0).unsqueeze(1), j = block_of(keys, 0).unsqueeze(0);
+  at::Tensor const i = block_of(queries, o.key0 + o.query0).unsqueeze(1), j = block_of(keys, o.key0).unsqueeze(0);
   at::Tensor const near = p.sliding ? j.gt(i - p.local) : j.floor_divide(p.local).eq(i.floor_divide(p.local));
   at::Tensor const first =
       at::arange(o.head0, o.head0 + o.heads, integers).remainder(p.patterns).mul(p.global).view({o.heads, 1, 1});
@@ -61,38 +61,63 @@ inline at::Tensor pattern_mask(attention_options const& o, std::int64_t queries,
   return near.unsqueeze(0).logical_or(global).unsqueeze(0);
 }
 
+/// Returns the mask [1 or B, 1 or H, T, S] of keys that position, window, pattern and documents
+/// allow to each query; true: allowed.
+inline at::Tensor allowed_keys(attention_options const& o, std::int64_t queries, std::int64_t keys,
+                               at::TensorOptions const& like) {
+  at::TensorOptions const integers = like.dtype(at::kLong);
+  at::Tensor seen = at::ones({1, 1, queries, keys}, like.dtype(at::kBool));
+  if (o.causal) seen = seen.tril(o.query0);
+  if (o.window > 0) seen = seen.triu(o.query0 + 1 - o.window);
+  if (o.pattern.is_sparse()) seen = seen.logical_and(pattern_mask(o, queries, keys, integers));
+  if (!o.documents.defined()) return seen;
+  at::Tensor const start = at::arange(o.query0, o.query0 + queries, integers) - o.documents;
+  return seen.logical_and(at::arange(keys, integers).ge(start.unsqueeze(2)).unsqueeze(1));
+}
+
+/// Inputs of softmax, [B, H, T, S], and a mask of the keys that each query sees. Inputs of hidden
+/// keys are -infinity. Inputs of a query that sees no key are constants.
+struct adjusted_scores {
+  at::Tensor z, seen;
+};
+
+/// Returns the inputs of softmax for queries q [B, H, T, D] and keys k [B, H, S, D].
+inline adjusted_scores adjusted_scores_of(at::Tensor const& q, at::Tensor const& k, attention_options const& o) {
+  std::int64_t const queries = q.size(2), keys = k.size(2);
+  at::Tensor z = at::matmul(q, k.transpose(2, 3)) * o.scale_of(q.size(3));
+  if (o.soft_cap > 0) z = (z / o.soft_cap).tanh() * o.soft_cap;
+  if (o.bias.defined()) z = z + attention_bias(o, queries, keys);
+
+  at::Tensor const allowed = allowed_keys(o, queries, keys, q.options());
+  at::Tensor const seen = o.key_mask.defined() ? allowed.logical_and(o.key_mask.unsqueeze(1).unsqueeze(1)) : allowed;
+  at::Tensor const never = at::full({}, -std::numeric_limits<double>::infinity(), q.options());
+  if (o.partial && !o.blind.defined()) return {at::where(seen, z, never), seen};
+  // True at the keys allowed to a query whose keys are all masked; these keys get equal weights.
+  at::Tensor alike = seen.any(-1, true).logical_not().logical_and(allowed);
+  if (o.partial) alike = alike.logical_and(o.blind.unsqueeze(3));
+  return {at::where(seen, z, at::where(alike, at::zeros({}, q.options()), never)), seen};
+}
+
+/// Returns x [B, rows, heads * D] as a view [B, heads, rows, D] in the type of sums.
+inline at::Tensor wide_heads(at::Tensor const& x, std::int64_t heads) {
+  return widened(x).unflatten(2, {heads, -1}).transpose(1, 2);
+}
+
+/// Returns the keys or values x [B, S, Hkv D] that each query head reads, [B, H, S, D].
+inline at::Tensor for_query_heads(at::Tensor const& x, attention_options const& o) {
+  return wide_heads(x, o.kv_heads).repeat_interleave(o.heads / o.kv_heads, 1);
+}
+
 /// Computes attention by its definition with ATen operators, as the reference. Needs memory for all
 /// probabilities [B, H, T, S].
 inline at::Tensor attention(at::Tensor const& q_in, at::Tensor const& k_in, at::Tensor const& v_in,
                             attention_options const& o) {
-  std::int64_t const queries = q_in.size(1), keys = k_in.size(1), group = o.heads / o.kv_heads;
-  auto const by_head = [](at::Tensor const& x, std::int64_t heads) {
-    return widened(x).unflatten(2, {heads, -1}).transpose(1, 2);
-  };
-  at::Tensor const q = by_head(q_in, o.heads), k = by_head(k_in, o.kv_heads).repeat_interleave(group, 1);
-  at::Tensor const v = by_head(v_in, o.kv_heads).repeat_interleave(group, 1);
-  at::Tensor scores = at::matmul(q, k.transpose(2, 3)) * o.scale_of(q.size(3));
-  if (o.soft_cap > 0) scores = (scores / o.soft_cap).tanh() * o.soft_cap;
-  if (o.bias.defined()) scores = scores + attention_bias(o, queries, keys);
-
-  at::Tensor seen = at::ones({1, 1, queries, keys}, q.options().dtype(at::kBool));
-  if (o.causal) seen = seen.tril(o.query0);
-  if (o.window > 0) seen = seen.triu(o.query0 + 1 - o.window);
-  if (o.pattern.is_sparse()) seen = seen.logical_and(pattern_mask(o, queries, keys, q.options().dtype(at::kLong)));
-  if (o.documents.defined()) {
-    at::Tensor const index = at::arange(keys, o.documents.options());
-    seen = seen.logical_and(index.ge((index - o.documents).unsqueeze(2)).unsqueeze(1));
-  }
-  at::Tensor const allowed = o.key_mask.defined() ? seen.logical_and(o.key_mask.unsqueeze(1).unsqueeze(1)) : seen;
-  // True at the keys that the causal rule allows to a query whose keys are all masked; these keys
-  // get equal weights.
-  at::Tensor const alike = allowed.any(-1, true).logical_not().logical_and(seen);
-  at::Tensor const hidden = at::full({}, -std::numeric_limits<double>::infinity(), q.options());
-  scores = at::where(allowed, scores, at::where(alike, at::zeros({}, q.options()), hidden));
+  std::int64_t const keys = k_in.size(1);
+  at::Tensor scores = adjusted_scores_of(wide_heads(q_in, o.heads), for_query_heads(k_in, o), o).z;
   if (o.sinks.defined()) scores = at::cat({scores, sink_scores(o, scores)}, -1);
   at::Tensor p = scores.softmax(-1).narrow(-1, 0, keys);
-  if (o.dropout != 0) p = p * attention_factors(o, q.size(0), queries, keys).to(p.options());
-  return at::matmul(p, v).transpose(1, 2).flatten(2).to(q_in.scalar_type());
+  if (o.dropout != 0) p = p * attention_factors(o, p.size(0), p.size(2), keys).to(p.options());
+  return at::matmul(p, for_query_heads(v_in, o)).transpose(1, 2).flatten(2).to(q_in.scalar_type());
 }
 
 /// Returns rows of x [entries, width] as a tensor [R, S, width]. `indices` [R, S] holds the indices

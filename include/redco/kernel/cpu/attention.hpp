@@ -52,6 +52,7 @@ attention_problem<T> make_problem(detail::attention_tensors const& t, attention_
           .out = view_heads<T>(made.out),
           .lse = made.lse.mutable_data_ptr<sum>(),
           .mask = t.mask.defined() ? t.mask.const_data_ptr<bool>() : nullptr,
+          .blind = o.blind.defined() ? o.blind.const_data_ptr<bool>() : nullptr,
           .documents = o.documents.defined() ? o.documents.const_data_ptr<std::int64_t>() : nullptr,
           .bias = bias.defined() ? bias.const_data_ptr<sum>() : nullptr,
           .bias_shared = bias.defined() && (bias.dim() == 2 || bias.size(0) == 1),

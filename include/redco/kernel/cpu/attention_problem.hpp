@@ -48,6 +48,7 @@ struct attention_problem {
   head_view<T> out;
   sum* lse;
   bool const* mask = nullptr;               // [B, S]
+  bool const* blind = nullptr;              // [B, H, T]: queries of a partial call without any key
   std::int64_t const* documents = nullptr;  // [B, T]: positions of the queries in their documents
   sum const* bias = nullptr;                // [1 or B, H, T, S], or [H, distances]
   bool bias_shared = false;                 // true: all examples share one bias
@@ -61,6 +62,8 @@ struct attention_problem {
   std::int64_t heads() const { return options.heads; }
   std::int64_t group() const { return options.heads / options.kv_heads; }
   std::int64_t stride() const { return padded_columns(keys); }
+  /// Returns true if the call computes the scores of live blocks of a pattern only.
+  bool walks_blocks() const { return options.pattern.is_sparse() && !options.partial; }
 
   sum scale() const { return static_cast<sum>(options.scale_of(width)); }
   sum soft_cap() const { return static_cast<sum>(options.soft_cap); }
@@ -90,8 +93,9 @@ struct attention_problem {
   /// Returns the index of the first key within the window and the document of query `i` of example
   /// `b`.
   std::int64_t lowest(std::int64_t b, std::int64_t i) const {
-    std::int64_t const start = documents != nullptr ? i - documents[b * queries + i] : 0;
-    return options.window > 0 ? std::max(start, options.query0 + i + 1 - options.window) : start;
+    std::int64_t const position = options.query0 + i;
+    std::int64_t const start = documents != nullptr ? position - documents[b * queries + i] : 0;
+    return std::max<std::int64_t>(options.window > 0 ? std::max(start, position + 1 - options.window) : start, 0);
   }
 
   /// Returns a lower bound of the keys that query `i` of example `b` and later queries see, as a
@@ -115,18 +119,64 @@ struct attention_problem {
     return std::find(row + from, row + keys, true) - row;
   }
 
+  /// Returns true if query `i`, head `h`, example `b`, which sees no key of this call, sees keys
+  /// that the call does not have.
+  bool sees_elsewhere(std::int64_t b, std::int64_t h, std::int64_t i) const {
+    return options.partial && (blind == nullptr || !blind[row_of(b, h, i)]);
+  }
+
+  /// Ends the softmax of a row of a partial call if all its inputs z[0, n) are -infinity. Sets
+  /// `count` probabilities `p`, and the factor `end` of the output, to 0. Sets the log-sum-exp to
+  /// -infinity. Returns false for other rows.
+  bool skip_row(std::int64_t row, sum const* z, std::int64_t n, T* p, std::int64_t count, sum& end) const {
+    constexpr sum never = -std::numeric_limits<sum>::infinity();
+    if (!options.partial || std::any_of(z, z + n, [](sum one) { return one != never; })) return false;
+    std::fill_n(p, count, T(0));
+    lse[row] = never, end = 0;
+    return true;
+  }
+
+  /// Calls f(begin, end, live) for each run of the keys [low, n) within a block of the pattern.
+  /// `live`: true if query `i` of head `h` sees the block.
+  template <class F>
+  void for_blocks(std::int64_t h, std::int64_t i, std::int64_t low, std::int64_t n, F const& f) const {
+    auto const& pattern = options.pattern;
+    std::int64_t const own = (options.key0 + options.query0 + i) / pattern.block;
+    for (std::int64_t j = low, end; j < n; j = end) {
+      std::int64_t const other = (options.key0 + j) / pattern.block;
+      end = std::min(n, (other + 1) * pattern.block - options.key0);
+      f(j, end, pattern.has(options.head0 + h, own, other));
+    }
+  }
+
+  /// Returns true if query `i`, head `h`, example `b` sees one of the keys [low, n).
+  bool sees_key(std::int64_t low, std::int64_t n, std::int64_t b, std::int64_t h, std::int64_t i) const {
+    if (!options.pattern.is_sparse()) return first_key(b, low) < n;
+    bool sees = false;
+    for_blocks(h, i, low, n, [&](std::int64_t begin, std::int64_t end, bool live) {
+      sees = sees || (live && first_key(b, begin) < end);
+    });
+    return sees;
+  }
+
   /// Prepares the scores z[first, n) of query `i`, head `h`, example `b` for softmax. Adds the
   /// bias, and sets the scores of hidden keys to -infinity. If the query sees no key, returns false
-  /// and sets the scores of all keys that its position allows to 0.
+  /// and sets the scores of all keys that its position allows to 0, or to -infinity if the query
+  /// sees keys elsewhere.
   bool adjust(sum* z, std::int64_t first, std::int64_t n, std::int64_t b, std::int64_t h, std::int64_t i) const {
+    constexpr sum never = -std::numeric_limits<sum>::infinity();
     std::int64_t const low = std::min(lowest(b, i), n);
-    bool const sees = first_key(b, low) < n;
+    bool const sees = sees_key(low, n, b, h, i);
     if (sees) {
       add_bias_and_mask(z, low, n, b, h, i);
     } else {
-      std::fill(z + low, z + n, sum(0));
+      std::fill(z + low, z + n, sees_elsewhere(b, h, i) ? never : sum(0));
     }
-    std::fill(z + first, z + low, -std::numeric_limits<sum>::infinity());
+    std::fill(z + first, z + low, never);
+    if (options.pattern.is_sparse())
+      for_blocks(h, i, low, n, [&](std::int64_t begin, std::int64_t end, bool live) {
+        if (!live) std::fill(z + begin, z + end, never);
+      });
     return sees;
   }
 
@@ -152,8 +202,8 @@ template <int W, class T>
                                                             std::int64_t h, std::int64_t i) {
   auto const& o = a.options;
   if (o.dropout == 0) return nullptr;
-  random::random_words(words, 0, n, static_cast<std::uint32_t>(o.query0 + i), static_cast<std::uint32_t>(o.head0 + h),
-                       static_cast<std::uint32_t>(o.row0 + b), o.key);
+  random::random_words(words, o.key0, n, static_cast<std::uint32_t>(o.key0 + o.query0 + i),
+                       static_cast<std::uint32_t>(o.head0 + h), static_cast<std::uint32_t>(o.row0 + b), o.key);
   threshold_lanes<W>(words, n, o.dropped_below(), static_cast<sum_of<T>>(1 / (1 - o.dropout)), factors);
   return factors;
 }

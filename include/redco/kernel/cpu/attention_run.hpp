@@ -45,7 +45,9 @@ template <int W, class T>
       auto const i = i0 + r, n = a.visible(i);
       sum* const row = z + r * stride;
       if (a.soft_cap() > 0) soft_cap_lanes<W>(row + first, n - first, a.soft_cap(), static_cast<sum*>(nullptr));
-      a.adjust(row, first, n, b, h, i);
+      if (!a.adjust(row, first, n, b, h, i) &&
+          a.skip_row(a.row_of(b, h, i), row + first, n - first, p + r * stride + first, some, ends[r]))
+        continue;
       sum const* const keep = keep_factors<W>(a, words, factors, n, b, h, i);
       sum top;
       sum const total = softmax_lanes<W>(row + first, n - first, some, keep == nullptr ? keep : keep + first,
@@ -66,7 +68,7 @@ struct attention_forward_task {
 
   template <int W>
   [[gnu::always_inline]] void operator()() const {
-    if (a.options.pattern.is_sparse()) sparse_forward_head<W>(a, b, h);
+    if (a.walks_blocks()) sparse_forward_head<W>(a, b, h);
     else attention_forward_head<W>(a, b, h);
   }
 };
@@ -170,7 +172,7 @@ struct attention_backward_task {
 
   template <int W>
   [[gnu::always_inline]] void operator()() const {
-    if (a.options.pattern.is_sparse()) sparse_backward_head<W>(a, b, g);
+    if (a.walks_blocks()) sparse_backward_head<W>(a, b, g);
     else attention_backward_head<W>(a, b, g);
   }
 };

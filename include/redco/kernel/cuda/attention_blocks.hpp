@@ -37,6 +37,8 @@ struct kernel_score_block {
   int sliding;
   float const* sinks;
   float* sink_slopes;
+  int partial;
+  bool const* blind;
 };
 
 /// The size of a block of attention scores: number of examples, and number of query rows per
@@ -206,11 +208,13 @@ class attention_in_blocks {
     s.block = p.block, s.local = p.local, s.global = p.global, s.patterns = p.patterns, s.sliding = p.sliding;
     if (sinks_.defined()) s.sinks = sinks_.const_data_ptr<float>();
     s.examples = part.examples, s.heads = o_.heads, s.rows = part.rows, s.keys = part.keys, s.queries = t_.q.size(1);
-    s.query0 = o_.query0 + part.query, s.key0 = part.key, s.window = o_.window, s.causal = o_.causal;
+    s.query0 = o_.key0 + o_.query0 + part.query, s.key0 = o_.key0 + part.key;
+    s.window = o_.window, s.causal = o_.causal, s.partial = o_.partial;
     s.scale = static_cast<float>(scale()), s.cap = static_cast<float>(o_.soft_cap);
     std::int64_t const first_row = part.example * o_.heads * s.queries + part.query;
     s.lse = lse.mutable_data_ptr<float>() + first_row;
     if (sink_slopes.defined()) s.sink_slopes = sink_slopes.mutable_data_ptr<float>() + first_row;
+    if (o_.blind.defined()) s.blind = o_.blind.const_data_ptr<bool>() + first_row;
     if (t_.mask.defined()) {
       s.mask_stride = t_.k.size(1);
       s.mask = t_.mask.const_data_ptr<bool>() + part.example * s.mask_stride + part.key;

@@ -12,7 +12,7 @@ inline constexpr tensors::kernel_source attention_source{"attention", R"cuda(
 struct score_block {
   // `rows`: number of queries of an example in this block; `queries`: in the whole tensor.
   i64 examples, heads, rows, keys, queries;
-  i64 query0, key0;  // positions of the block's first query and first key among all keys
+  i64 query0, key0;  // positions of the block's first query and first key in the sequence
   i64 window;        // number of keys that a query may see; 0: no limit
   bool const* mask;  // true for keys that may be seen; null: all
   i64 mask_stride;   // elements between the masks of two examples
@@ -31,12 +31,16 @@ struct score_block {
   int sliding;
   float const* sinks;  // scores without a value, [heads]; may be null
   float* sink_slopes;  // gradients of the sinks, [examples, heads, queries]; may be null
+  int partial;         // true if queries also see keys that the call does not have
+  // Queries of a partial call that see no key of any call, [examples, heads, queries]; may be null
+  bool const* blind;
 };
 
 // One row of scores. Its query may see the keys in [low, high) that the mask does not hide.
 struct score_row {
   i64 example, head, query, low, high;
-  bool sees;  // true if the query may see at least one key
+  bool sees;   // true if the query may see at least one key
+  bool empty;  // true if the row has no key in a partial call
 };
 
 __device__ inline bool hidden(score_block const& s, i64 example, i64 j) {
@@ -69,11 +73,15 @@ __device__ inline score_row row_of(score_block const& s, i64 n) {
   }
   r.high = s.causal && next < s.keys ? next : s.keys;
   r.sees = true;
-  if (!s.mask) return r;
-  float any = 0;
+  r.empty = false;
+  if (!s.mask && !s.partial) return r;
+  float any = 0;  // 1 for a masked key, 2 for one that the query sees
   for (i64 j = r.low + threadIdx.x; j < r.high; j += blockDim.x)
-    if (!hidden(s, r.example, j) && !dead(s, r.head, r.query, j)) any = 1;
-  r.sees = largest_of_block(any) > 0;
+    if (!dead(s, r.head, r.query, j)) any = hidden(s, r.example, j) ? larger_of_two()(any, 1) : 2;
+  any = largest_of_block(any);
+  r.sees = any > 1;
+  bool const blind = s.blind && s.blind[(r.example * s.heads + r.head) * s.queries + r.query];
+  r.empty = s.partial && !r.sees && !(blind && any > 0);
   return r;
 }
 
@@ -82,7 +90,7 @@ __device__ inline score_row row_of(score_block const& s, i64 n) {
 __device__ inline float adjusted(score_block const& s, score_row const& r, i64 j, float score) {
   float const never = __uint_as_float(0xFF800000u);
   if (j < r.low || j >= r.high || dead(s, r.head, r.query, j)) return never;
-  if (!r.sees) return 0;
+  if (!r.sees) return r.empty ? never : 0;
   if (hidden(s, r.example, j)) return never;
   float z = score * s.scale;
   if (s.cap > 0) z = s.cap * tanhf(z / s.cap);
@@ -122,7 +130,7 @@ REDCO_ENTRY void attention_probabilities(score_block s, float* z, element* p) {
       row[j] = adjusted(s, r, j, row[j]);
       top = larger_of_two()(top, row[j]);
     }
-    top = largest_of_block(top);
+    top = r.empty ? 0 : largest_of_block(top);
     for (i64 j = threadIdx.x; j < s.keys; j += blockDim.x) {
       row[j] = expf(row[j] - top);
       total += row[j];
@@ -130,7 +138,7 @@ REDCO_ENTRY void attention_probabilities(score_block s, float* z, element* p) {
     total = sum_of_block(total);
     float const all = top + logf(total), more = s.sinks ? log_of_one_more(s.sinks[r.head] - all) : 0.0f;
     if (threadIdx.x == 0) s.lse[(r.example * s.heads + r.head) * s.queries + r.query] = all + more;
-    float const share = s.sinks ? expf(-more) / total : 1 / total;
+    float const share = r.empty ? 0 : s.sinks ? expf(-more) / total : 1 / total;
     for (i64 group = s.key0 / 4 + threadIdx.x; 4 * group < s.key0 + s.keys; group += blockDim.x) {
       four_factors const keep = factors_of(s, r, group);
       for (int w = 0; w < 4; ++w) {

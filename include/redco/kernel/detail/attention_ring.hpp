@@ -1,9 +1,11 @@
 #pragma once
 
 #include <redco/kernel/attention_options.hpp>
+#include <redco/kernel/detail/blind_queries.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/comm/ticket.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/layer/block_pattern.hpp>
 #include <redco/shape/sequence_part.hpp>
 
 #include <algorithm>
@@ -22,10 +24,14 @@ class attention_ring {
         ranks_(ranks),
         part_(part),
         next_((part.rank + 1) % part.ranks),
-        before_((part.rank + part.ranks - 1) % part.ranks) {}
+        before_((part.rank + part.ranks - 1) % part.ranks) {
+    options_.partial = true;
+    options_.sinks.reset();
+    if (o.key_mask.defined()) options_.blind = blind_queries(o, part);
+  }
 
-  /// Some queries of this rank and keys of a block: index of the first of each, and their numbers.
-  /// The options have the position of the queries among the keys.
+  /// Some queries of this rank and keys of a block: index of the first of each, and their numbers,
+  /// without padding. The options are those of a partial call with these queries and keys.
   struct pair {
     std::int64_t query, queries, key, keys;
     attention_options options;
@@ -38,13 +44,20 @@ class attention_ring {
     std::vector<pair> all;
     for (std::size_t a = 0; a < 2; ++a)
       for (std::size_t b = 0; b < 2; ++b) {
-        pair one{static_cast<std::int64_t>(a) * each, each, static_cast<std::int64_t>(b) * each, theirs[b].real,
+        pair one{static_cast<std::int64_t>(a) * each, own[a].real, static_cast<std::int64_t>(b) * each, theirs[b].real,
                  options_};
         one.options.query0 = own[a].first - theirs[b].first;
+        one.options.key0 = theirs[b].first;
         if (options_.causal && one.options.query0 < 0) continue;
         // Later queries have no key of the run in their window.
-        if (options_.window > 0) one.queries = std::min(each, one.keys + options_.window - 1 - one.options.query0);
-        if (one.queries > 0 && one.keys > 0) all.push_back(one);
+        if (options_.window > 0)
+          one.queries = std::min(one.queries, one.keys + options_.window - 1 - one.options.query0);
+        leave_out_dead(one);
+        if (one.queries <= 0 || one.keys <= 0) continue;
+        one.options.documents = cut(options_.documents, 1, own[a].first, one.queries);
+        one.options.key_mask = cut(options_.key_mask, 1, theirs[b].first, one.keys);
+        one.options.blind = cut(options_.blind, 2, one.query, one.queries);
+        all.push_back(one);
       }
     return all;
   }
@@ -77,7 +90,33 @@ class attention_ring {
   }
 
  private:
-  attention_options const& options_;
+  static at::Tensor cut(at::Tensor const& x, std::int64_t dim, std::int64_t first, std::int64_t count) {
+    return x.defined() ? x.narrow(dim, first, count).contiguous() : x;
+  }
+
+  /// Returns true if keys of the run [first, end) are in a global block of the pattern for one of
+  /// the heads.
+  bool has_global(std::int64_t first, std::int64_t end) const {
+    layers::block_pattern const& p = options_.pattern;
+    for (std::int64_t h = 0; h < std::min(options_.heads, p.patterns); ++h)
+      for (std::int64_t j = first / p.block; j * p.block < end; ++j)
+        if (p.is_global(options_.head0 + h, j)) return true;
+    return false;
+  }
+
+  /// Leaves out the last queries of the pair if the pattern hides all keys from them.
+  void leave_out_dead(pair& one) const {
+    layers::block_pattern const& p = options_.pattern;
+    std::int64_t const first = one.options.key0, end = first + one.keys, query = first + one.options.query0;
+    if (!p.is_sparse() || one.keys <= 0 || has_global(first, end)) return;
+    while (one.queries > 0) {
+      std::int64_t const block = (query + one.queries - 1) / p.block;
+      if (p.near_begin(block) * p.block < end) return;
+      one.queries = block * p.block - query;
+    }
+  }
+
+  attention_options options_;
   comm::group& ranks_;
   shape::sequence_part const& part_;
   int next_, before_;

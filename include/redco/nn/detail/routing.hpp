@@ -22,11 +22,14 @@ struct routed_sequences {
   std::int64_t sequences = 0;
   std::int64_t tokens = 0;  ///< Number of tokens of each sequence, including padding
   at::Tensor counted = {};
+  /// Group of the ranks that have the other tokens of these sequences; null if there are none
+  comm::group* ranks = nullptr;
 };
 
 /// Returns the `k` experts of each token with their weights, for router scores [tokens, experts].
-/// If `form` has an auxiliary loss, backward of the weights adds its gradient. `bias`, [experts],
-/// is added to the numbers by which experts are chosen; it may be undefined.
+/// If `form` has an auxiliary loss, backward of the weights adds its gradient; one all-reduce over
+/// `of.ranks` sums its counts. `bias`, [experts], is added to the numbers by which experts are
+/// chosen; it may be undefined.
 routed_tokens route(at::Tensor const& scores, layers::routing_form const& form, std::int64_t k,
                     routed_sequences const& of, at::Tensor const& bias = {});
 

@@ -42,9 +42,13 @@ inline at::Tensor balance_factors(at::Tensor const& chosen, std::int64_t experts
   at::Tensor const loads = at::zeros({groups, experts}, options)
                                .scatter_add_(1, chosen.view({groups, tokens * k}),
                                              counted.expand({groups, tokens, k}).reshape({groups, tokens * k}));
-  at::Tensor const totals = counted.expand({groups, tokens, 1}).sum(1).clamp_min(1);
+  at::Tensor sums = at::cat({loads, counted.expand({groups, tokens, 1}).sum(1)}, 1);
+  if (of.ranks != nullptr) {
+    comm::collective_label const label("counts of routed tokens");
+    sums = of.ranks->all_reduced(sums);
+  }
   double const factor = form.coefficient * static_cast<double>(experts) / (per_batch ? 1.0 : static_cast<double>(k));
-  return loads / totals * factor;
+  return sums.narrow(1, 0, experts) / sums.narrow(1, experts, 1).clamp_min(1) * factor;
 }
 
 /// Returns the auxiliary loss of the router's probabilities [tokens, experts], times the number of
