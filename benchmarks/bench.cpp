@@ -4,6 +4,7 @@
 // - `bench W2 --mesh 1x2 --dtype bf16`: GPT-2 small, T 256, batch 4
 // - `bench W3 --mesh 1x2 --dtype bf16`: a LLaMA of 6 layers, width 512, T 256, batch 8
 // - `bench L1 --device cuda --dtype bf16`: a LLaMA of 1.24 billion parameters, T 2048, batch 8
+// - `bench M1 --mesh 1x1`: an OLMoE of 4 layers, width 512, 4 of 16 experts, T 256, batch 8
 // - `bench bf16_loss`: a small model after 200 steps in bf16 and f32; exit code 1 if losses differ
 //   by more than 1 %
 
@@ -23,6 +24,7 @@
 #include <redco/cost/machine_file.hpp>
 #include <redco/cost/step_time.hpp>
 #include <redco/model/llama.hpp>
+#include <redco/model/olmoe.hpp>
 #include <redco/options/launch.hpp>
 #include <redco/options/parse.hpp>
 #include <redco/options/value_text.hpp>
@@ -112,6 +114,17 @@ constexpr redco::models::llama_config l1{.vocab = 128256,
                                          .norm_epsilon = 1e-5,
                                          .theta = 500000,
                                          .tied = true};
+
+constexpr redco::models::olmoe_config m1{.vocab = 4096,
+                                         .context = 256,
+                                         .width = 512,
+                                         .ffn = 256,
+                                         .heads = 8,
+                                         .kv_heads = 8,
+                                         .layers = 4,
+                                         .experts = 16,
+                                         .experts_per_token = 4,
+                                         .padding = -1};
 
 using ids = std::vector<std::int64_t>;
 
@@ -394,7 +407,7 @@ int main(int argc, char** argv) try {
   if (named) words.erase(words.begin() + 1);
   auto const o = redco::options::parse_or_exit<bench_options>(
                      static_cast<int>(words.size()), words.data(),
-                     "bench W1 | W2 | W3 | L1 | bf16_loss: one JSON line of speed and size.")
+                     "bench W1 | W2 | W3 | L1 | M1 | bf16_loss: one JSON line of speed and size.")
                      .values;
   std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // messages of the library go to stderr
   int code = static_cast<int>(redco::exit_code::usage);
@@ -402,6 +415,7 @@ int main(int argc, char** argv) try {
   else if (workload == "W2") code = step_speed(workload, redco::gpt2{w2(o)}, {4, 256}, o, out);
   else if (workload == "W3") code = step_speed(workload, redco::llama{w3}, {8, 256}, o, out);
   else if (workload == "L1") code = step_speed(workload, redco::llama{l1}, {8, 2048}, o, out);
+  else if (workload == "M1") code = step_speed(workload, redco::models::olmoe{m1}, {8, 256}, o, out);
   else if (workload == "bf16_loss") code = bf16_loss(o, out);
   else std::cerr << "which workload? bench W1 --mesh 1x2 --dtype f32, or bench bf16_loss\n";
   std::cout.rdbuf(out.rdbuf());

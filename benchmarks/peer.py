@@ -27,7 +27,8 @@ LLAMA = {
     "L1": dict(vocab=128256, context=2048, width=2048, ffn=8192, heads=32, kv_heads=8, layers=16, theta=500000.0, epsilon=1e-5,
                tied=True),
 }
-USUAL = {"W1": (16, 256), "W2": (4, 256), "W3": (8, 256), "L1": (8, 2048)}  # batch, length
+OLMOE = {"M1": dict(vocab=4096, context=256, width=512, ffn=256, heads=8, layers=4, experts=16, chosen=4)}
+USUAL = {"W1": (16, 256), "W2": (4, 256), "W3": (8, 256), "L1": (8, 2048), "M1": (8, 256)}  # batch, length
 OUT_OF_MEMORY = 75
 
 
@@ -67,13 +68,18 @@ def plain_model(workload, drop):
 
 
 def transformers_model(workload, drop):
-    from transformers import AutoModelForCausalLM, GPT2Config, LlamaConfig
+    from transformers import AutoModelForCausalLM, GPT2Config, LlamaConfig, OlmoeConfig
 
     if workload in GPT2:
         size = GPT2[workload]
         config = GPT2Config(vocab_size=size["vocab"], n_positions=size["context"], n_embd=size["width"], n_layer=size["layers"],
                             n_head=size["heads"], activation_function="gelu_new", resid_pdrop=drop, embd_pdrop=drop, attn_pdrop=drop,
                             bos_token_id=0, eos_token_id=0)
+    elif workload in OLMOE:
+        size = OLMOE[workload]
+        config = OlmoeConfig(vocab_size=size["vocab"], hidden_size=size["width"], intermediate_size=size["ffn"],
+                             num_hidden_layers=size["layers"], num_attention_heads=size["heads"], num_experts=size["experts"],
+                             num_experts_per_tok=size["chosen"], max_position_embeddings=size["context"], pad_token_id=None)
     else:
         size = LLAMA[workload]
         config = LlamaConfig(vocab_size=size["vocab"], hidden_size=size["width"], intermediate_size=size["ffn"],
@@ -93,10 +99,12 @@ def measured(settings):
     torch.backends.cuda.matmul.allow_tf32 = settings.tf32
     if settings.device == "auto":
         settings.device = "cuda" if torch.cuda.is_available() else "cpu"
-    plain = settings.plain or settings.device == "cuda" or importlib.util.find_spec("transformers") is None
+    if settings.workload in OLMOE and importlib.util.find_spec("transformers") is None:
+        sys.exit("peer: M1 needs transformers: run scripts/bench --install-peers first")
+    plain = settings.workload not in OLMOE and (settings.plain or settings.device == "cuda" or importlib.util.find_spec("transformers") is None)
     with torch.device(settings.device):
         model = (plain_model if plain else transformers_model)(settings.workload, settings.dropout).train()
-    vocabulary = (GPT2 | LLAMA)[settings.workload]["vocab"]
+    vocabulary = (GPT2 | LLAMA | OLMOE)[settings.workload]["vocab"]
     batch, length = settings.batch or USUAL[settings.workload][0], settings.length or USUAL[settings.workload][1]
     if settings.dtype == "f64":
         model.double()

@@ -11,8 +11,8 @@ PyTorch's DDP over gloo as 2 processes (with .deps/peers). With bf16, DDP runs a
 sent in bf16.
 
 Then benchmarks/overlap measures which share of the messages overlaps compute: between two replicas,
-without and with --zero 1 to 3, two shards, and two shards that split tokens. Prints tables. Exit code 1 if a prediction is off by
-more than 15 % or DDP is faster.
+without and with --zero 1 to 3, two shards, and two shards that split tokens. Prints tables. Exit
+code 1 if a prediction is off by more than 15 % or DDP is faster.
 """
 import argparse
 import json

@@ -69,6 +69,11 @@ TEST_CASE("adapter matrices have PEFT's names and modules; the matrices of a fus
   CHECK_FALSE(v.part.transposed);
   CHECK(location_of(of_gpt2, "h.0.mlp.down.lora_B.weight", {8, 4}).part.shape == numbers{8, 4});
 
+  redco::adapt::adapter_location const w3 = location_of(redco::models::stored_names<redco::models::mixtral>::names,
+                                                        "layers.1.mlp.experts.up.3.lora_B.weight", {9, 4});
+  CHECK(w3.part.name == "base_model.model.model.layers.1.block_sparse_moe.experts.3.w3.lora_B.weight");
+  CHECK((w3.part.shape == numbers{9, 4} && w3.module == "w3"));
+
   CHECK(location_of({}, "body.up.lora_A.weight", {2, 3}).part.name == "base_model.model.body.up.lora_A.weight");
   CHECK(location_of({}, "body.up.lora_A.weight", {2, 3}).module == "body.up");
   CHECK(refused([] { location_of(of_llama, "layers.0.other.lora_A.weight", {2, 3}); }).starts_with("70 "));

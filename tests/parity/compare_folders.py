@@ -27,7 +27,8 @@ import reference
 # Beginning of the names of the base model's tensors in files of the whole model. Captioning models,
 # which are two models, have no files of a base model.
 PREFIX = {"gpt2": "transformer.", "gptj": "transformer.", "gpt_neo": "transformer.", "llama": "model.", "mistral": "model.",
-          "qwen2": "model.", "qwen3": "model.", "smollm3": "model.", "phi3": "model.", "olmo2": "model.", "olmoe": "model.", "gemma2": "model.",
+          "qwen2": "model.", "qwen3": "model.", "smollm3": "model.", "phi3": "model.", "olmo2": "model.", "olmoe": "model.",
+          "mixtral": "model.", "qwen3_moe": "model.", "gemma2": "model.",
           "gemma3_text": "model.", "gpt_neox": "gpt_neox.", "opt": "model.", "bart": "model.", "t5": "", "bert": "bert.",
           "roberta": "roberta.", "vit": "vit."}
 BASE_OF_BART = "bart-without-bias"
@@ -78,8 +79,29 @@ def stored_as_base(tensors, config):
     return base
 
 
+def stored_for_each_expert(tensors, config):
+    """Returns the tensors with one tensor for each expert, as redco saves them."""
+    mixtral, found = config.model_type == "mixtral", {}
+    gate, up, down = ("w1", "w3", "w2") if mixtral else ("gate_proj", "up_proj", "down_proj")
+    for name, value in tensors.items():
+        block = name.removesuffix(".experts.gate_up_proj").removesuffix(".experts.down_proj")
+        if mixtral:
+            block = block.replace(".mlp", ".block_sparse_moe")
+        if name.endswith(".experts.gate_up_proj"):
+            for index, both in enumerate(value):
+                for part, half in zip((gate, up), both.chunk(2)):
+                    found[f"{block}.experts.{index}.{part}.weight"] = half
+        elif name.endswith(".experts.down_proj"):
+            found |= {f"{block}.experts.{index}.{down}.weight": one for index, one in enumerate(value)}
+        else:
+            found[block] = value
+    return found
+
+
 def forms(case, tensors):
     """The name of each form of a folder, and its tensors."""
+    if case.stacked:
+        yield "stacked", None
     yield "whole", tensors
     biased = "final_logits_bias" in tensors and tensors["final_logits_bias"].any()  # a base model has none
     if case.config.model_type in PREFIX and not biased:
@@ -145,8 +167,11 @@ def main():
         if draw != case.draw:
             print(f"{case.name}: the first draw that fits is {draw}; naming it in reference.py saves time")
         original = load_file(folder / "model.safetensors")
+        if case.stacked:
+            original = stored_for_each_expert(original, case.config)
         for form, tensors in forms(case, original):
-            save_file({name: value.contiguous() for name, value in tensors.items()}, folder / "model.safetensors", {"format": "pt"})
+            if tensors is not None:  # else those that transformers saved
+                save_file({name: value.contiguous() for name, value in tensors.items()}, folder / "model.safetensors", {"format": "pt"})
             found = list(read_by_transformers(folder, case, folder)) if case.name == BASE_OF_BART else []
             found += compare(args.program, folder, args.work / "saved", case, original)
             complaints += [f"{case.name} ({case.config.model_type}, {form}) {complaint}" for complaint in found]

@@ -20,9 +20,12 @@ LLAMA = hf.LlamaConfig(vocab_size=61, hidden_size=24, intermediate_size=40, num_
                        num_key_value_heads=2, max_position_embeddings=32, bos_token_id=1, eos_token_id=2)
 GPT2 = hf.GPT2Config(vocab_size=61, n_embd=24, n_layer=2, n_head=4, n_positions=32, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
                      bos_token_id=1, eos_token_id=2)
+MIXTRAL = hf.MixtralConfig(vocab_size=61, hidden_size=24, intermediate_size=10, num_hidden_layers=2, num_attention_heads=4,
+                           num_key_value_heads=2, max_position_embeddings=32, num_local_experts=4, num_experts_per_tok=3)
 CASES = {
     "llama": (LLAMA, dict(r=3, lora_alpha=7, target_modules=["q_proj", "v_proj", "o_proj", "gate_proj", "down_proj"])),
     "gpt2": (GPT2, dict(r=2, lora_alpha=3, target_modules=["c_attn", "c_fc", "mlp.c_proj"], fan_in_fan_out=True)),
+    "mixtral": (MIXTRAL, dict(r=3, lora_alpha=5, target_modules=["q_proj", "w1", "w2"])),
 }
 
 

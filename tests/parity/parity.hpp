@@ -286,7 +286,8 @@ bool register_family() {
   families()[std::string(FromConfig::name)] = [](folder const& data, mesh const& on, form as) {
     redco::pretrained::config_reader c(data.config, "config.json");
     c.find("model_type");
-    with_model(FromConfig::read(c), [&]<class M>(M const& model) {
+    with_model(FromConfig::read(c), [&]<class M>(M model) {
+      if constexpr (requires { model.config.balance; }) model.config.balance = data.meta.value("balance", 0.0);
       if (as == form::plain) {
         check<Task, M>(model, data, on);
       } else {

@@ -54,6 +54,8 @@ class Case:
     draw: int = 0               # number of the first draw of weights to try
     own_head: bool = False      # the head has a weight of its own though the config ties it, as in T5 1.1
     hidden_label: bool = False  # the label of the last example is -100
+    balance: float = 0.0        # factor of the auxiliary loss that balances experts
+    stacked: bool = False       # one tensor for all experts of a block, which transformers 5 can write
 
 
 def rope(theta, **scaling):
@@ -124,6 +126,18 @@ def cases():
     yield Case("olmoe", hf.OlmoeConfig(**llama | {"intermediate_size": 12}, num_experts=6, num_experts_per_tok=2), draw=3)
     yield Case("olmoe-normalised", hf.OlmoeConfig(**llama | {"intermediate_size": 12}, num_experts=4, num_experts_per_tok=3,
                                                   norm_topk_prob=True, tie_word_embeddings=True), draw=2)
+    experts = llama | {"head_dim": 10, "num_key_value_heads": 1}
+    yield Case("mixtral", hf.MixtralConfig(**experts | {"intermediate_size": 14}, num_local_experts=5, num_experts_per_tok=2, sliding_window=5), draw=1)
+    yield Case("mixtral-balanced", hf.MixtralConfig(**llama | {"num_hidden_layers": 1, "intermediate_size": 14}, num_local_experts=3,
+                                                    num_experts_per_tok=2, router_aux_loss_coef=0.3), balance=0.3)
+    yield Case("qwen3-moe", hf.Qwen3MoeConfig(**experts, moe_intermediate_size=14, num_experts=7, num_experts_per_tok=3), draw=1)
+    yield Case("qwen3-moe-normalised", hf.Qwen3MoeConfig(**llama, moe_intermediate_size=10, num_experts=6, num_experts_per_tok=2,
+                                                         norm_topk_prob=True, attention_bias=True, tie_word_embeddings=True), draw=11)
+    if NEWER:
+        yield Case("mixtral-stacked", hf.MixtralConfig(**experts | {"intermediate_size": 14}, num_local_experts=4, num_experts_per_tok=3),
+                   draw=1, stacked=True)
+        yield Case("qwen3-moe-stacked", hf.Qwen3MoeConfig(**experts, moe_intermediate_size=14, num_experts=4, num_experts_per_tok=2,
+                                                          norm_topk_prob=True), stacked=True)
     yield Case("gpt-neox", hf.GPTNeoXConfig(**neox), draw=1)
     yield Case("gpt-neox-sequential", hf.GPTNeoXConfig(**neox | {
         "use_parallel_residual": False, "attention_bias": False, "rotary_pct": 0.5}), draw=6)
@@ -170,7 +184,9 @@ def pad_id(config):
 
 def random_model(case, chance):
     """A model of the case whose parameters are all random."""
-    model = AUTO[case.task].from_config(copy.deepcopy(case.config), attn_implementation="eager").eval()
+    # the grouped products of transformers 5 take only rows of a multiple of 16 bytes
+    of_experts = {"experts_implementation": "eager"} if NEWER and hasattr(case.config, "num_experts_per_tok") else {}
+    model = AUTO[case.task].from_config(copy.deepcopy(case.config), attn_implementation="eager", **of_experts).eval()
     if case.own_head:
         model.lm_head.weight = torch.nn.Parameter(torch.empty_like(model.get_input_embeddings().weight))
     drawn = set()
@@ -317,11 +333,19 @@ def generated(model, prompts):
             "beam4_all_scores": all_of.sequences_scores}
 
 
-def trained(model, batch):
-    """Logits, loss, gradients, and the loss after a step of AdamW. Leaves the model as it was."""
+def balanced_loss(outputs, batch, balance):
+    """The loss of a batch, with the auxiliary loss for each token instead of each label."""
+    text, tokens = outputs.loss - balance * outputs.aux_loss, batch["attention_mask"].sum()
+    return text, text + balance * outputs.aux_loss * tokens / (batch["labels"][:, 1:] != -100).sum()
+
+
+def trained(model, batch, balance):
+    """Logits, loss, gradients, and the loss after a step of AdamW. Leaves the model as it was. The
+    gradients are also those of the auxiliary loss times `balance`; the losses are without it."""
     model = copy.deepcopy(model)
-    outputs = model(**batch)
-    outputs.loss.backward()
+    outputs = model(**batch, **({"output_router_logits": True} if balance else {}))
+    loss, whole = balanced_loss(outputs, batch, balance) if balance else (outputs.loss, outputs.loss)
+    whole.backward()
     gradients = copy.deepcopy(model)
     with torch.no_grad():
         for parameter, copied in zip(model.parameters(), gradients.parameters()):
@@ -329,7 +353,7 @@ def trained(model, batch):
     with tempfile.TemporaryDirectory() as folder:  # names in files differ from those of modules
         gradients.save_pretrained(folder)
         named = load_file(Path(folder) / "model.safetensors")
-    found = {"logits": outputs.logits.detach(), "loss": outputs.loss.detach()}
+    found = {"logits": outputs.logits.detach(), "loss": loss.detach()}
     found |= {f"grad.{name}": value for name, value in named.items() if name != "final_logits_bias"}
     torch.optim.AdamW(model.parameters(), **ADAMW).step()
     with torch.no_grad():
@@ -391,12 +415,14 @@ def write(case, folder):
     """Writes the folder of a case. Returns the number of the draw."""
     model, batch, prompts, draw = drawn(case)
     folder.mkdir(parents=True, exist_ok=True)
-    model.save_pretrained(folder)
-    expected = trained(model, batch) | ({} if prompts is None else generated(model, prompts))
+    model.save_pretrained(folder, **({"save_original_format": False} if case.stacked else {}))
+    expected = trained(model, batch, case.balance) | ({} if prompts is None else generated(model, prompts))
     for name, tensors in {"inputs": batch, "expected": expected}.items():
         save_file({key: value.contiguous().clone() for key, value in tensors.items()}, folder / f"{name}.safetensors")
     meta = {"transformers": hf.__version__, "draw": draw, "adamw": ADAMW, "tolerances": TOLERANCES,
             "generation": {"max_new_tokens": NEW_TOKENS, "num_beams": BEAMS}, "meshes": ["1x1", "2x1", "1x2"]}
+    if case.balance:  # the auxiliary loss is that of a micro-batch
+        meta |= {"balance": case.balance, "meshes": ["1x1", "1x2"]}
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
     return draw
 

@@ -44,6 +44,9 @@ FAMILIES = {
     "phi3": dict(SWIGLU, sliding_window=7, pad_token_id=4),
     "olmo2": dict(SWIGLU, attention_bias=True, pad_token_id=4),
     "olmoe": dict(SWIGLU, attention_bias=True, pad_token_id=4, num_experts=5, num_experts_per_tok=3, norm_topk_prob=True),
+    "mixtral": dict(SWIGLU, num_local_experts=5, num_experts_per_tok=3, sliding_window=7),
+    "qwen3_moe": dict({k: v for k, v in SWIGLU.items() if k != "intermediate_size"}, attention_bias=True, num_experts=5, num_experts_per_tok=3,
+                      norm_topk_prob=True, moe_intermediate_size=30, use_sliding_window=True, sliding_window=7),
     "gpt_neox": dict(vocab_size=600, max_position_embeddings=512, hidden_size=8192, intermediate_size=100, num_hidden_layers=3,
                      num_attention_heads=32, hidden_act="relu", layer_norm_eps=1e-3, attention_dropout=0.3, hidden_dropout=0.2,
                      initializer_range=0.5, tie_word_embeddings=True, use_parallel_residual=False, attention_bias=False,
@@ -97,7 +100,7 @@ def main(path):
     families = {}
     for family, base in FAMILIES.items():
         absent = {key: value_without(family, base, key) for key in base}
-        if family in ("qwen2", "qwen3"):
+        if family in ("qwen2", "qwen3", "qwen3_moe"):
             # Default of the constructor; an unused one is None afterwards
             absent["sliding_window"] = 4096
         families[family] = {"base": base, "absent": absent}

@@ -154,6 +154,54 @@ TEST_CASE("a Qwen3 norms queries and keys in heads of 128 features unless it say
         std::string::npos);
 }
 
+TEST_CASE("sizes and options of mixtures of experts are read, and blocks without experts are refused") {
+  std::string const sizes = R"("vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48,
+      "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 3, "num_experts_per_tok": 2)";
+  std::string const mixtral = R"("model_type": "mixtral", "intermediate_size": 20, "num_local_experts": 5, )" + sizes,
+                    qwen = R"("model_type": "qwen3_moe", "moe_intermediate_size": 20, "num_experts": 5, )" + sizes;
+  auto const numbers = [](std::int64_t head, std::int64_t norms) {
+    std::int64_t const d = 48, experts = 5 * 3 * 20 * d + 5 * d;
+    return 3 * ((4 + 2 + 2 + 4) * head * d + norms + experts + 2 * d) + 2 * 96 * d + d;
+  };
+  CHECK(numbers_of(mixtral) == numbers(12, 0));
+  CHECK(numbers_of(mixtral + R"(, "head_dim": 10)") == numbers(10, 0));
+  CHECK(numbers_of(qwen) == numbers(12, 2 * 12));
+  CHECK(numbers_of(qwen + R"(, "head_dim": 10, "intermediate_size": 70)") == numbers(10, 2 * 10));
+  auto const config_of = [](std::string const& members) {
+    redco::json::json_value const config = redco::json::parse_json("{" + members + "}", "c.json");
+    redco::pretrained::config_reader reader(config, "c.json");
+    reader.find("model_type");
+    return config["model_type"] == "mixtral" ? redco::pretrained::mixtral_from_config::read(reader).config
+                                             : redco::pretrained::qwen3_moe_from_config::read(reader).config;
+  };
+  CHECK((config_of(mixtral).normalised && !config_of(mixtral).query_key_norm && config_of(mixtral).window == 0));
+  CHECK(config_of(mixtral + R"(, "sliding_window": 7)").window == 7);
+  CHECK((!config_of(qwen).normalised && config_of(qwen).query_key_norm && config_of(qwen).window == 0));
+  CHECK(config_of(qwen + R"(, "norm_topk_prob": true)").normalised);
+  CHECK(config_of(qwen + R"(, "sliding_window": 7, "max_window_layers": 2)").window == 0);
+  CHECK(config_of(qwen + R"(, "sliding_window": 7, "use_sliding_window": true)").window == 7);
+  CHECK(config_of(qwen + R"(, "use_sliding_window": true)").window == 4096);
+  CHECK(config_of(qwen + R"(, "sliding_window": null, "use_sliding_window": true)").window == 0);
+  CHECK(numbers_of(qwen + R"(, "decoder_sparse_step": 1, "mlp_only_layers": [])") == numbers(12, 2 * 12));
+  CHECK(numbers_of(qwen + R"(, "mlp_only_layers": [3])") == numbers(12, 2 * 12));
+  auto const refuses = [](std::string const& members, std::string const& why) {
+    INFO(members);
+    CHECK(refusal(members) == "c.json: " + why);
+  };
+  std::string const dense = ": feed-forward layers without experts in some blocks are not supported; only ";
+  refuses(qwen + R"(, "decoder_sparse_step": 2)", "\"decoder_sparse_step\" is 2" + dense + "1 is");
+  refuses(qwen + R"(, "mlp_only_layers": [0, 2])", "\"mlp_only_layers\" is [0,2]" + dense + "[] is");
+  refuses(qwen + R"(, "mlp_only_layers": 2)", "\"mlp_only_layers\" is 2; write a list of layers");
+  refuses(mixtral + R"(, "router_jitter_noise": 0.1)",
+          "\"router_jitter_noise\" is 0.1, which is not supported; only 0.0 is");
+  refuses(mixtral + R"(, "output_router_logits": true)",
+          "\"output_router_logits\" is true, which is not supported; only false is");
+  refuses(R"("model_type": "mixtral", "num_local_experts": 3, "num_experts_per_tok": 4)",
+          "4 experts per token of 3 experts; correct \"num_experts_per_tok\" or \"num_local_experts\"");
+  refuses(R"("model_type": "qwen3_moe", "num_experts": 3, "num_experts_per_tok": 4)",
+          "4 experts per token of 3 experts; correct \"num_experts_per_tok\" or \"num_experts\"");
+}
+
 TEST_CASE("a Gemma has windows, soft caps and rotary bases as its config says") {
   std::string const sizes =
       R"("vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48, "intermediate_size": 80,
@@ -383,6 +431,12 @@ TEST_CASE("missing, absurd, contradictory, unknown and unsupported settings are 
   CHECK(refusal(R"("model_type": "gpt3")") ==
         "c.json: \"model_type\" is \"gpt3\", which is not supported; did you mean \"gpt2\"?");
   CHECK(refusal(R"("model_type": "mamba")").find("supported are gpt2, ") != std::string::npos);
+  for (auto const& [family, lacks] : {std::pair{"gpt_oss", "biases of routers and experts, and the clamped activation"},
+                                      {"deepseek_v2", "attention with latent keys and values"},
+                                      {"deepseek_v3", "attention with latent keys and values"}})
+    CHECK(refusal(std::string(R"("num_hidden_layers": 2, "model_type": ")") + family + '"')
+              .starts_with(std::string(R"(c.json: "model_type" is ")") + family +
+                           "\", which is not supported: redco lacks " + lacks));
   for (std::string const bad : {"-5", "0", "4611686018427387904", "18446744073709551615", "48.0", "\"48\"", "[48]"})
     CHECK(refusal(R"("model_type": "gpt2", "vocab_size": )" + bad) ==
           "c.json: \"vocab_size\" is " + bad + "; write an integer from 1 to 268435456");

@@ -8,6 +8,7 @@
 #include <redco/model/gpt_neox.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
+#include <redco/model/mixtral.hpp>
 #include <redco/model/olmo2.hpp>
 #include <redco/model/olmoe.hpp>
 #include <redco/model/opt.hpp>
@@ -26,7 +27,7 @@ inline constexpr int tables = (0 + ... + static_cast<int>(requires { sizeof(redc
 using namespace redco;
 static_assert(tables<own_model> == 1);
 static_assert(tables<bart, bert, redco::models::gemma, gpt2, gpt_neo, gptj, llama, opt, redco::models::gpt_neox,
-                     redco::models::olmo2, redco::models::olmoe, redco::models::opt_post_norm, roberta, t5,
-                     redco::models::t5_gated, redco::models::vision_encoder_decoder, vit> == 0);
+                     redco::models::olmo2, redco::models::olmoe, redco::models::mixtral, redco::models::opt_post_norm,
+                     roberta, t5, redco::models::t5_gated, redco::models::vision_encoder_decoder, vit> == 0);
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <redco/pretrained/stored_names/llama.hpp>
 #include <redco/model/gpt_neox.hpp>
 #include <redco/model/llama.hpp>
+#include <redco/model/mixtral.hpp>
 #include <redco/model/olmo2.hpp>
 #include <redco/model/olmoe.hpp>
 #include <redco/model/t5.hpp>
@@ -132,4 +133,8 @@ TEST_CASE("a family learns the same on every mesh, with dropout and shared key-v
 
 TEST_CASE("folders of experts load on meshes that divide the experts, with the logits of transformers") {
   check_folder<models::olmoe>("olmoe", {{.dp = 1}, {.tp = 2}, {.ep = 2}, {.ep = 3, .tp = 2}});
+  check_folder<models::mixtral>("mixtral", {{.ep = 5}, {.dp = 2, .tp = 2}});
+  check_folder<models::mixtral>("mixtral-stacked", {{.dp = 1}, {.ep = 2}, {.ep = 4}, {.ep = 2, .tp = 2}});
+  check_folder<models::mixtral>("qwen3-moe", {{.dp = 1}, {.ep = 7}});
+  check_folder<models::mixtral>("qwen3-moe-normalised", {{.ep = 2}, {.ep = 3, .tp = 2}});
 }

@@ -13,6 +13,7 @@
 #include <redco/model/bart.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/llama.hpp>
+#include <redco/model/mixtral.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/optimizer/optimizers.hpp>
@@ -28,6 +29,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -99,12 +101,14 @@ void check_peft(pretrained_folder const& folder, adapter_folder const& adapter, 
         cross_entropy(bound_network<M>(state.net, in)(own("input_ids").slice(1, 0, -1)), own("input_ids").slice(1, 1)));
     redco::run::step_result const done = update.finish(0, 1, false);
     found.note("loss", at::full({}, done.loss, at::kDouble), expected.at("loss"));
-    auto const parts = redco::adapt::adapter_parts_of(names::names, state.adapter_parts()).parts;
-    std::size_t i = 0;
     for (ckpt::state_part const& p : state.adapter_parts()) {
-      std::string const name = "grad." + parts[i].name;
-      found.note(name, state.store.find(p.name)->gradient / done.weight, part_of(expected.at(name), parts[i].box));
-      ++i;
+      at::Tensor const gradient = state.store.find(p.name)->gradient / done.weight;
+      std::int64_t expert = 0;
+      for (ckpt::state_part const& part : redco::adapt::adapter_parts_of(names::names, std::span(&p, 1)).parts) {
+        std::string const name = "grad." + part.name;
+        found.note(name, p.shape.size() == 3 ? gradient.select(0, expert++) : gradient,
+                   part_of(expected.at(name), part.box));
+      }
     }
   });
   CHECK(found.size() > 10);
@@ -121,14 +125,14 @@ void check_peft(pretrained_folder const& folder, adapter_folder const& adapter, 
 }
 
 template <class M>
-void check_peft(std::string const& name, std::string const& targets) {
+void check_peft(std::string const& name, std::string const& targets, std::vector<mesh> const& meshes = all_meshes) {
   std::filesystem::path const path = test_files() / "adapters" / name;
   pretrained_folder const folder(path);
   adapter_folder const adapter(path / "adapter");
   auto const model = adapter.model(folder.model<M>());
   CHECK(model.config.lora.targets.view() == targets);
   auto const expected = parity::read_all(path / "expected.safetensors");
-  for (mesh const& on : all_meshes) {
+  for (mesh const& on : meshes) {
     INFO("mesh " << walls::name_of(on));
     check_peft<with_lora<M>, M>(folder, adapter, expected, model, on);
   }
@@ -160,7 +164,7 @@ void check_merged(M const& plain, lora_options const& options, std::vector<mesh>
       redco::run::trained_network<with_lora<M>> const state(tuned, plan_of(tuned, on), adamw{}, dtype::f64, 5,
                                                             rank.rank, {});
       redco::run::trained_network<M> const merged(plain, plan_of(plain, on), adamw{}, dtype::f64, 6, rank.rank, {});
-      sharded::fill(state.store, rank.tp_index());
+      sharded::fill(state.store, rank.rank);
       for (ckpt::state_part const& p : state.merged_parts()) merged.store.find(p.name)->value.copy_(p.local);
       pass const in = walls::pass_of(rank, {0, 3}, 0, false), other = walls::pass_of(rank, {0, 3}, 0, false);
       at::Tensor const y = whole_logits(bound_network<with_lora<M>>(state.net, in), ids);
@@ -186,6 +190,75 @@ llama const small_llama{{.vocab = 7,
                          .kv_heads = 2,
                          .layers = 2,
                          .query_key_norm = true}};
+redco::models::mixtral const small_mixtral{{.vocab = 7,
+                                            .context = 16,
+                                            .width = 16,
+                                            .ffn = 6,
+                                            .heads = 4,
+                                            .kv_heads = 2,
+                                            .layers = 2,
+                                            .experts = 4,
+                                            .experts_per_token = 3}};
+std::vector<mesh> const of_experts{{.ep = 2}, {.ep = 4}, {.ep = 2, .tp = 2}};
+
+/// Checks that adapters begin as zero, learn equally on every mesh, and that no other parameter
+/// changes.
+template <class M>
+void check_learning(M const& frozen, lora_options const& options, std::vector<mesh> const& meshes) {
+  auto const loss = [](auto const& net, walls::share const& mine, int) {
+    at::Tensor const at = at::arange(35, at::kLong);
+    at::Tensor const ids = (at * at + 2 * at).remainder(7).view({5, 7}).slice(0, mine.begin, mine.end);
+    return cross_entropy(net(ids.slice(1, 0, -1)), ids.slice(1, 1));
+  };
+  adamw const optimizer{.lr = 3e-2, .weight_decay = 0.1};
+  with_lora<M> const tuned{{frozen.config, options}};
+  auto const start = walls::trained(tuned, optimizer, mesh{}, {.steps = 0}, loss);
+  auto const plain = walls::trained(frozen, optimizer, mesh{}, {.steps = 1}, loss);
+  auto const end = walls::check_meshes(tuned, optimizer, {.steps = 8}, loss, meshes);
+  CHECK(end.losses.front() == Approx(plain.losses.front()).epsilon(1e-12));
+  CHECK(end.losses.back() < end.losses.front());
+  for (auto const& [name, value] : end.parameters) {
+    INFO(name);
+    CHECK(value.equal(start.parameters.at(name)) == redco::adapt::adapted_path(name).empty());
+    if (name.ends_with("lora_B.weight")) CHECK(start.parameters.at(name).eq(0).all().template item<bool>());
+    if (name.ends_with("lora_A.weight")) {
+      double const reach = start.parameters.at(name).abs().max().template item<double>() *
+                           std::sqrt(static_cast<double>(value.size(-1)));
+      CHECK((reach > 0.5 && reach <= 1));
+    }
+  }
+}
+
+/// Checks that gradients of adapters are equal with and without recomputed blocks, and that the
+/// model saves what its layers declare. `count`: number of the adapters' parameters.
+template <class M>
+void check_recomputed(M const& frozen, lora_options const& options, std::size_t count) {
+  with_lora<M> const tuned{{frozen.config, options}};
+  at::Tensor const ids = at::arange(18, at::kLong).remainder(7).view({3, 6});
+  for (mesh const& on : {mesh{}, mesh{.tp = 2}}) {
+    INFO("mesh " << walls::name_of(on));
+    worst found;
+    redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
+      redco::run::trained_network<with_lora<M>> state(tuned, plan_of(tuned, on), adamw{}, dtype::f64, 5, rank.rank, {});
+      sharded::fill(state.store, rank.tp_index());
+      std::map<std::string, at::Tensor> gradients;
+      for (bool const again : {false, true}) {
+        pass in = walls::pass_of(rank, {0, 3}, 0);
+        in.check_saved = true;
+        if (again) in.recompute = true;
+        state.store.gradients().zero_();
+        cross_entropy(bound_network<with_lora<M>>(state.net, in)(ids.slice(1, 0, -1)), ids.slice(1, 1)).sum.backward();
+        for (redco::nn::stored_parameter const& p : state.store.parameters()) {
+          if (!p.trainable) continue;
+          if (again) found.note(p.name, p.gradient, gradients.at(p.name));
+          else gradients[p.name] = p.gradient.clone();
+        }
+      }
+    });
+    CHECK(found.size() == count);
+    found.check(1e-12);
+  }
+}
 
 }  // namespace lora_test
 
@@ -217,64 +290,33 @@ TEST_CASE("merged weights equal adapters for all adapted layers and all cuts") {
 
 TEST_CASE("adapters begin as zero, learn equally on every mesh, and no other parameter changes") {
   using namespace lora_test;
-  auto const loss = [](auto const& net, walls::share const& mine, int) {
-    at::Tensor const at = at::arange(35, at::kLong);
-    at::Tensor const ids = (at * at + 2 * at).remainder(7).view({5, 7}).slice(0, mine.begin, mine.end);
-    return cross_entropy(net(ids.slice(1, 0, -1)), ids.slice(1, 1));
-  };
-  adamw const optimizer{.lr = 3e-2, .weight_decay = 0.1};
-  with_lora<llama> tuned{{small_llama.config, {.rank = 2, .alpha = 4, .targets = "q,v,o,gate,down"}}};
   for (double const dropout : {0.0, 0.2}) {
     INFO("dropout " << dropout);
-    tuned.config.lora.dropout = dropout;
-    auto const start = walls::trained(tuned, optimizer, mesh{}, {.steps = 0}, loss);
-    auto const plain = walls::trained(small_llama, optimizer, mesh{}, {.steps = 1}, loss);
-    auto const end = walls::check_meshes(tuned, optimizer, {.steps = 8}, loss,
-                                         {{.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}, {.tp = 4}});
-    CHECK(end.losses.front() == Approx(plain.losses.front()).epsilon(1e-12));
-    CHECK(end.losses.back() < end.losses.front());
-    for (auto const& [name, value] : end.parameters) {
-      INFO(name);
-      CHECK(value.equal(start.parameters.at(name)) == redco::adapt::adapted_path(name).empty());
-      if (name.ends_with("lora_B.weight")) CHECK(start.parameters.at(name).eq(0).all().item<bool>());
-      if (name.ends_with("lora_A.weight")) {
-        double const reach =
-            start.parameters.at(name).abs().max().item<double>() * std::sqrt(static_cast<double>(value.size(1)));
-        CHECK((reach > 0.5 && reach <= 1));
-      }
-    }
+    check_learning(small_llama, {.rank = 2, .alpha = 4, .dropout = dropout, .targets = "q,v,o,gate,down"},
+                   {{.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}, {.tp = 4}});
   }
 }
 
 TEST_CASE("adapters of recomputed blocks give equal gradients and pass --check-saved") {
   using namespace lora_test;
-  with_lora<llama> const tuned{{small_llama.config, {.rank = 2, .dropout = 0.1, .targets = "q,v,o,gate,down"}}};
-  at::Tensor const ids = at::arange(18, at::kLong).remainder(7).view({3, 6});
-  for (mesh const& on : {mesh{}, mesh{.tp = 2}}) {
-    INFO("mesh " << walls::name_of(on));
-    worst found;
-    redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
-      redco::run::trained_network<with_lora<llama>> state(tuned, plan_of(tuned, on), adamw{}, dtype::f64, 5, rank.rank,
-                                                          {});
-      sharded::fill(state.store, rank.tp_index());
-      std::map<std::string, at::Tensor> gradients;
-      for (bool const again : {false, true}) {
-        pass in = walls::pass_of(rank, {0, 3}, 0);
-        in.check_saved = true;
-        if (again) in.recompute = true;
-        state.store.gradients().zero_();
-        cross_entropy(bound_network<with_lora<llama>>(state.net, in)(ids.slice(1, 0, -1)), ids.slice(1, 1))
-            .sum.backward();
-        for (redco::nn::stored_parameter const& p : state.store.parameters()) {
-          if (!p.trainable) continue;
-          if (again) found.note(p.name, p.gradient, gradients.at(p.name));
-          else gradients[p.name] = p.gradient.clone();
-        }
-      }
-    });
-    CHECK(found.size() == 20);
-    found.check(1e-12);
-  }
+  check_recomputed(small_llama, {.rank = 2, .dropout = 0.1, .targets = "q,v,o,gate,down"}, 20);
+  check_recomputed(small_mixtral, {.rank = 2, .targets = "q,experts.gate,up,down"}, 16);
+}
+
+TEST_CASE("adapters of experts that PEFT saved give its results where ep and tp divide the experts") {
+  using namespace lora_test;
+  check_peft<redco::models::mixtral>("mixtral", "down,experts.gate,q",
+                                     {{}, {.ep = 2}, {.tp = 2}, {.ep = 4}, {.ep = 2, .tp = 2}});
+}
+
+TEST_CASE("adapters of experts learn equally on meshes that divide the experts, and can be merged") {
+  using namespace lora_test;
+  std::vector<mesh> meshes = of_experts;
+  meshes.insert(meshes.end(), {{.dp = 2}, {.tp = 2}, {.dp = 2, .ep = 2}});
+  check_learning(small_mixtral, {.rank = 2, .alpha = 4, .targets = "v,experts.gate,up,down"}, meshes);
+  meshes.push_back({});
+  check_merged(small_mixtral, {.rank = 2, .alpha = 3, .targets = "q,experts.gate,up,down"}, meshes);
+  check_merged(small_mixtral, {.rank = 3, .alpha = 2, .targets = "experts.up"}, of_experts);
 }
 
 TEST_CASE("a missing target and adapters that PEFT cannot store are refused by name with exit code 64") {
@@ -295,4 +337,10 @@ TEST_CASE("a missing target and adapters that PEFT cannot store are refused by n
   CHECK(
       refused([&] { made(with(small_llama, "qkv")); }).starts_with("64 the files of this model keep q, k and v apart"));
   CHECK(refused([&] { made(with(small_llama, "q,k,down")); }).empty());
+  CHECK(refused([&] { made(with(small_mixtral, "router")); }).starts_with("64 no weight 'router'"));
+  with_lora<redco::models::mixtral> dropping = with(small_mixtral, "q,up");
+  dropping.config.lora.dropout = 0.1;
+  CHECK(refused([&] {
+          made(dropping);
+        }).starts_with("64 the adapters of 'layers.0.mlp.experts.up' are those of experts, which take no dropout"));
 }

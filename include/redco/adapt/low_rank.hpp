@@ -18,12 +18,14 @@
 namespace redco::adapt::detail {
 
 /// The LoRA adapters of one layer that computes y = x W^T, where W may join several weights. Each
-/// adapter adds s (x A^T) B^T to the columns of `y` that its weight computes.
+/// adapter adds s (x A^T) B^T to the columns of `y` that its weight computes. Weights of experts
+/// have an A and a B for each expert.
 class low_rank final : public nn::detail::side_source {
  public:
   /// Finds the adapters of a layer; empty() is true if there are none, or if another pipeline stage
   /// has the layer. `weights`: names of the layer's weights. `whole`: name of all weights together,
-  /// to which one common A may belong.
+  /// to which one common A may belong. Throws `error` with exit code 64 for adapters of experts
+  /// with dropout, whose mask would have to follow each row to its expert.
   low_rank(lora_options const& options, nn::builder_base& b, std::span<std::string_view const> weights,
            std::string_view whole);
 
@@ -33,12 +35,13 @@ class low_rank final : public nn::detail::side_source {
 
   std::vector<nn::detail::product_of_halves> products(at::Tensor const& x, nn::context_base const& ctx,
                                                       bool own_tokens) const override;
+  std::vector<nn::detail::expert_factors> factors(nn::context_base const& ctx) const override;
   std::vector<nn::detail::weight_change> changes() const override;
 
  private:
   struct product {
     parameter a, b = {};
-    /// Tensor dimension along which the adapted weight is split over ranks; -1 for none.
+    /// Dimension of W, 0 or 1, along which the adapted weight is split over ranks; -1 for none.
     int cut = -1;
     std::int64_t first = 0;  ///< first column of the layer's output to which the adapter adds
     /// Number of neighbouring ranks that hold equal rows of `b`, from row `shared_from` on.

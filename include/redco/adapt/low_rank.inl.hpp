@@ -22,8 +22,13 @@ REDCO_INLINE low_rank::low_rank(lora_options const& options, nn::builder_base& b
   auto const leaf = [](std::string_view weight, std::string_view half) {
     return (weight.empty() ? "" : std::string(weight) + ".") + std::string(half) + (half == "weight" ? "" : ".weight");
   };
+  // Weights of experts have no suffix.
+  auto const weight_of = [&](std::string_view weight) {
+    std::string matrix = leaf(weight, "weight");
+    return b.is_planned(matrix) ? matrix : std::string(weight);
+  };
   bool const as_one = !whole.empty() && b.is_planned(leaf(whole, "lora_A"));
-  if (b.is_elsewhere(leaf(weights.front(), "weight"))) {
+  if (b.is_elsewhere(weight_of(weights.front()))) {
     for (std::string_view const weight : weights)
       if (b.is_planned(leaf(weight, "lora_A"))) adapted_.push_back(b.path_of(weight));
     if (as_one) adapted_.push_back(b.path_of(whole));
@@ -33,13 +38,20 @@ REDCO_INLINE low_rank::low_rank(lora_options const& options, nn::builder_base& b
   std::vector<std::string> second_halves;
   std::int64_t column = 0;
   for (std::string_view const weight : weights) {
-    nn::stored_parameter const& stored = b.stored(leaf(weight, "weight"));
+    nn::stored_parameter const& stored = b.stored(weight_of(weight));
+    int const first = first_dim(stored.plan.fact);
     shape::place const cut = stored.plan.fact.on(shape::axis::tp);
     bool const own = !as_one && b.has(leaf(weight, "lora_A"));
     std::string_view const name = as_one ? whole : weight;
     if (own || (as_one && products_.empty())) {
       adapted_.push_back(b.path_of(name));
-      products_.push_back({.a = b.parameter(leaf(name, "lora_A")), .cut = cut.dim, .first = as_one ? 0 : column});
+      if (first > 0 && options.dropout > 0)
+        throw error(exit_code::usage, "the adapters of '" + adapted_.back() +
+                                          "' are those of experts, which take no dropout: set the adapters' dropout "
+                                          "to 0, or leave experts out of the targets");
+      products_.push_back({.a = b.parameter(leaf(name, "lora_A")),
+                           .cut = cut.dim < 0 ? -1 : cut.dim - first,
+                           .first = as_one ? 0 : column});
     }
     if (own) products_.back().b = b.parameter(leaf(weight, "lora_B"));
     if (as_one) second_halves.push_back(leaf(weight, "lora_B"));
@@ -47,7 +59,7 @@ REDCO_INLINE low_rank::low_rank(lora_options const& options, nn::builder_base& b
       products_.back().share(cut.sharers(b.size(shape::axis::tp)), as_one ? column : 0);
       halves_.push_back({stored.name, b.stored(leaf(name, "lora_A")).master, b.stored(leaf(weight, "lora_B")).master});
     }
-    column += stored.value.size(0);
+    column += stored.value.size(first);
   }
   if (as_one) products_.back().b = b.parameters(std::span<std::string const>(second_halves));
   if (products_.empty()) return;
@@ -78,10 +90,20 @@ REDCO_INLINE std::vector<nn::detail::product_of_halves> low_rank::products(at::T
   return all;
 }
 
+REDCO_INLINE std::vector<nn::detail::expert_factors> low_rank::factors(nn::context_base const& ctx) const {
+  std::vector<nn::detail::expert_factors> all;
+  auto const factor = [&](parameter p, bool on_all_ranks) {
+    return on_all_ranks ? comm::enter(tensor<shape::replicated>(ctx[p]), ctx.tp()).local() : ctx[p];
+  };
+  for (product const& one : products_)
+    all.push_back({one.first, factor(one.a, one.cut == 0), factor(one.b, one.cut == 1), scale_});
+  return all;
+}
+
 REDCO_INLINE std::vector<nn::detail::weight_change> low_rank::changes() const {
   at::NoGradGuard const no_grad;
   std::vector<nn::detail::weight_change> all;
-  for (halves const& one : halves_) all.push_back({one.weight, one.b.mm(one.a) * scale_});
+  for (halves const& one : halves_) all.push_back({one.weight, one.b.matmul(one.a) * scale_});
   return all;
 }
 
@@ -98,7 +120,7 @@ REDCO_INLINE void low_rank_maker::check_targets() const {
     if (std::ranges::none_of(adapted_, [&](std::string const& path) { return lora_options::names(target, path); }))
       throw error(exit_code::usage, "no weight '" + std::string(target) +
                                         "' takes an adapter; name linears, q, k, v, qkv and o of an attention, or gate "
-                                        "and up, as the plan has them");
+                                        "and up, or gate, up and down of experts, as the plan has them");
   });
   if (options_.targets.view().empty())
     throw error(exit_code::usage, "a model with adapters adapts nothing: name its targets, such as q,v");

@@ -23,6 +23,17 @@ struct adapter_parts {
   std::vector<adapter_location> locations;
 };
 
+/// Returns the pieces of a part of an adapter parameter that are tensors or adjacent rows in PEFT's
+/// file. The adapters of experts have the name of their expert: "experts.up.3.lora_A.weight".
+inline std::vector<ckpt::state_part> of_modules(std::span<models::stored_name const> names,
+                                                ckpt::state_part const& part) {
+  if (part.shape.size() < 3) return ckpt::cut_rows(part, group_of(names, part.name));
+  std::vector<ckpt::state_part> all = ckpt::cut_by_index(part);
+  std::string const path(adapted_path(part.name)), end = part.name.substr(path.size());
+  for (ckpt::state_part& one : all) one.name = path + one.name.substr(part.name.size()) + end;
+  return all;
+}
+
 /// Converts a rank's parts of adapter parameters to the names, shapes and boxes of PEFT's file. The
 /// results view the values of `parts`. `names`: names of the frozen model's weights in its own
 /// files. Throws the errors of `adapter_location_of`.
@@ -31,7 +42,7 @@ inline adapter_parts adapter_parts_of(std::span<models::stored_name const> names
   adapter_parts found;
   for (ckpt::state_part const& part : parts) {
     ckpt::detail::check_part(part);
-    for (ckpt::state_part const& cut : ckpt::cut_rows(part, group_of(names, part.name))) {
+    for (ckpt::state_part const& cut : of_modules(names, part)) {
       adapter_location location = adapter_location_of(names, cut.name, cut.shape, cut.box);
       found.parts.push_back(
           {location.part.name, location.part.shape, ckpt::detail::held_values(cut), location.part.box, cut.owner});

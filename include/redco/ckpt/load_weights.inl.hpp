@@ -34,9 +34,10 @@ namespace redco::ckpt::detail {
 
 /// Returns a text that identifies one stored part of a tensor, such as "F32 [6, 4] in
 /// model.safetensors from byte 96, digest 0123456789abcdef". The digest covers its first values.
-inline std::string part_identity(safetensors::open_files const& files, std::string const& tensor,
+inline std::string part_identity(safetensors::open_files const& files, std::string const& in_table,
                                  safetensors::tensor_part const& part) {
   safetensors::safetensors_reader const& file = files[part.file];
+  std::string const& tensor = part.name.empty() ? in_table : part.name;
   safetensors::safetensors_entry const* const entry = file.find(tensor);
   if (entry == nullptr) return "absent in " + part.file;
   safetensors::box first{std::vector<std::int64_t>(entry->shape.size(), 0), entry->shape};

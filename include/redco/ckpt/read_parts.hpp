@@ -9,8 +9,10 @@
 #include <redco/tensor/torch.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace redco::ckpt::detail {
 
@@ -44,8 +46,12 @@ inline void read_parts(safetensors::open_files const& files, safetensors::tensor
         [&](safetensors::tensor_part const& source, safetensors::box const& from, safetensors::box const& to) {
           safetensors::safetensors_reader const& file = files[source.file];
           std::string const& name = source.name.empty() ? part.name : source.name;
-          safetensors::check_entry(file, name, stored.type, source.shape);
-          file.read(name, from, detail::bytes_of(target), target.sizes(), to.offset);
+          safetensors::check_entry(file, name, stored.type, source.whole.empty() ? source.shape : source.whole);
+          safetensors::box const in_file = source.in_file(from);
+          std::vector<std::int64_t> shape = target.sizes().vec(), offset = to.offset;
+          shape.insert(shape.begin(), in_file.shape.size() - shape.size(), 1);
+          offset.insert(offset.begin(), shape.size() - offset.size(), 0);
+          file.read(name, in_file, detail::bytes_of(target), shape, offset);
         });
     if (!direct) {
       part.local.copy_(target);

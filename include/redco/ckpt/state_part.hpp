@@ -104,6 +104,24 @@ inline std::vector<state_part> cut_rows(state_part const& part, std::int64_t gro
   return all;
 }
 
+/// Returns the pieces of a part, one for each index i of its tensor's first dimension, with the
+/// name "<name>.<i>" and without this dimension.
+inline std::vector<state_part> cut_by_index(state_part const& part) {
+  std::vector<state_part> all;
+  detail::check_part(part);
+  std::int64_t const held = part.box.shape.empty() ? 0 : part.box.shape[0];
+  for (std::int64_t i = 0; i < held; ++i) {
+    state_part one{
+        part.name + "." + std::to_string(part.box.offset[0] + i),
+        {part.shape.begin() + 1, part.shape.end()},
+        part.local.select(0, i),
+        {{part.box.offset.begin() + 1, part.box.offset.end()}, {part.box.shape.begin() + 1, part.box.shape.end()}},
+        part.owner};
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
 /// Returns the number of bytes of the tensors in a checkpoint. `parts`: one rank's parts of all
 /// tensors; each tensor is counted whole, not by its part.
 inline std::uintmax_t checkpoint_bytes(std::span<state_part const> parts) {

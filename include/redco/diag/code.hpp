@@ -149,7 +149,7 @@ inline constexpr diagnosis diagnoses[] = {
      "give each trait at most once"},
     {"L009", "a size of a layer is not a multiple of another size",
      "Attention gives each head the same number of features, grouped-query attention each key-value head the same number of "
-     "heads, group normalisation each group the same number of channels; rotary positions turn features by pairs, the global blocks "
+     "heads, group normalisation each group the same number of channels, a router each group the same number of experts; rotary positions turn features by pairs, the global blocks "
      "of all patterns fill a window of sparse attention, and patches cover an image. The types in the message name the layer, the size and its divisor.",
      "make it a multiple"},
     {"L010", "a layer is nested too deeply",
@@ -160,6 +160,11 @@ inline constexpr diagnosis diagnoses[] = {
      "transform_blocks rewrites a range of the blocks of a repeat, which it finds by its path. The range has at least one block, "
      "and neither begins nor ends after the last one; the types in the message name the repeat and its number of blocks.",
      "name a repeat by its path, such as \"h\", and a range of at least one of its blocks"},
+    {"L012", "a mixture of experts chooses more than it has, or does not descend",
+     "A router chooses at most all experts (redco::layers::top) and at most all groups of them (routing::group_limited). "
+     "dispatch::dcca<r> leaves r times the features, at least one and fewer than all. The types in the message name the layer and "
+     "the size that is too small: of experts, groups, descended features or features.",
+     "choose at most all experts and groups, and an r between 0 and 1"},
 };
 
 /// Returns the compile-time error message with this code, such as S003, or an empty message if

@@ -40,6 +40,7 @@ enum class mistake : std::uint8_t {
   divisor,  ///< Error L009: a size is not a multiple of another size
   depth,    ///< Error L010: a layer's path is too long, or too many repeats are nested
   blocks,   ///< Error L011: a rewrite names blocks that the model does not have
+  experts,  ///< Error L012: a router chooses more than there is, or sends features that it has not
 };
 
 /// A mistake in the sizes of a model, found while layers declare their parameters and tensors: the

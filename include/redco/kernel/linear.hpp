@@ -7,8 +7,9 @@ namespace redco::kernel {
 
 /// Returns y = x W^T + b, for x [..., In], W [Out, In] and b [Out] or undefined. Uses ATen, with
 /// exceptions on CPUs: bf16 (see bf16_path), small and medium products (see is_panel_linear), large
-/// products in f32 (see f32_path), and at most 32 rows without gradients. The last case is for f32, and for bf16 unless oneDNN
-/// multiplies it; it runs at memory speed. Autograd saves x and W. Differentiable to any order.
+/// products in f32 (see f32_path), and at most 32 rows without gradients. The last case is for f32,
+/// and for bf16 unless oneDNN multiplies it; it runs at memory speed. Autograd saves x and W.
+/// Differentiable to any order.
 at::Tensor linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias = {});
 
 /// Returns linear(x, W, b) for a following call of `activated`, which applies the activation `next`

@@ -9,7 +9,9 @@
 #include <redco/fact/finish.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/path.hpp>
+#include <redco/fact/program.hpp>
 #include <redco/fact/recorder.hpp>
+#include <redco/fact/side_products.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -41,6 +43,17 @@ struct moe_out {
   using type = typename takes<needs::features_alike, X, result>::type;
 };
 
+/// Returns the weights of all experts that read the layer's features (`is_first`), or of those that
+/// return them.
+constexpr fact::parameter_fact expert_weight(expert_sizes const& s, bool is_first) {
+  fact::parameter_fact weight;
+  weight.shape = is_first ? extents{s.experts, s.hidden, s.sent} : extents{s.experts, s.sent, s.hidden};
+  weight.start = {fact::initial::kind::normal, fan_in_deviation(weight.shape[2])};
+  weight.split(shape::axis::ep, 0, s.experts).split(shape::axis::tp, is_first ? 1 : 2, s.hidden);
+  weight.why = fact::reason::expert;
+  return weight;
+}
+
 /// Declares to the recorder `w` the parameters of a layer of experts.
 constexpr void expert_parameters(fact::recorder& w, expert_sizes const& s, bool descends) {
   fact::parameter_fact gate;
@@ -55,17 +68,9 @@ constexpr void expert_parameters(fact::recorder& w, expert_sizes const& s, bool 
     bias.why = fact::reason::statistics;
     w.parameter("gate.bias", bias);
   }
-  fact::parameter_fact in, out;
-  in.shape = {s.experts, s.hidden, s.sent};
-  in.start = {fact::initial::kind::normal, fan_in_deviation(s.sent)};
-  in.split(shape::axis::ep, 0, s.experts).split(shape::axis::tp, 1, s.hidden);
-  out.shape = {s.experts, s.sent, s.hidden};
-  out.start = {fact::initial::kind::normal, fan_in_deviation(s.hidden)};
-  out.split(shape::axis::ep, 0, s.experts).split(shape::axis::tp, 2, s.hidden);
-  in.why = out.why = fact::reason::expert;
-  if (s.gated) w.parameter("experts.gate", in);
-  w.parameter("experts.up", in);
-  w.parameter("experts.down", out);
+  if (s.gated) w.parameter("experts.gate", expert_weight(s, true));
+  w.parameter("experts.up", expert_weight(s, true));
+  w.parameter("experts.down", expert_weight(s, false));
   if (!descends) return;
   fact::parameter_fact descend, ascend;
   descend.shape = {s.sent, s.width};
@@ -114,10 +119,16 @@ constexpr void expert_row_facts(fact::recorder& w, expert_sizes const& s, std::i
     w.message(collective::all_to_all, backward, sent, width_kind::compute, 2, shape::axis::ep);
   w.save("rows", sent, -1, width_kind::compute);
   w.multiply(rows, s.sent, ins);
+  fact::named_weight const gate{"experts.gate", expert_weight(s, true)}, up{"experts.up", gate.fact};
+  extents const inner{rows, s.hidden};
+  fact::flow const input{sent, -1, 0, w.activation.id}, hidden{inner, 1, s.hidden, w.activation.id};
+  if (s.gated) fact::state_side_products(w, input, {gate, up});
+  else fact::state_side_products(w, input, {up});
   if (s.gated) w.save("gate_and_up", {rows, ins}, 1, width_kind::compute, s.hidden);
   else if (!keeps_output(s.activation)) w.save("up", {rows, ins}, 1, width_kind::compute, s.hidden);
   w.save("activated", {rows, s.hidden}, 1, width_kind::compute, s.hidden);
   w.multiply(rows, s.hidden, s.sent);
+  fact::state_side_products(w, hidden, {{"experts.down", expert_weight(s, false)}});
   w.save("results", sent, -1, width_kind::compute);
   w.save("weights", {tokens, s.chosen}, -1, width_kind::accumulate);
 }
@@ -210,17 +221,19 @@ struct moe : detail::expert_layer {
  private:
   /// Records mistakes in the sizes, and returns sizes with which recording can continue.
   static constexpr expert_sizes checked(expert_sizes s, fact::recorder& w) {
+    constexpr auto wrong = fact::mistake::experts;
     s.width = w.size("features", s.width);
     s.hidden = w.size("hidden features of an expert", s.hidden);
     s.chosen = w.size("chosen experts", s.chosen);
-    s.experts = w.size("experts, of which it chooses more", s.experts, s.chosen);
+    s.experts = w.size("experts, of which it chooses more", s.experts, s.chosen, wrong);
     if constexpr (Dispatch::descends) {
-      s.sent = w.size("descended features", s.sent);
-      w.size("features, of which descending must leave fewer", s.width, s.sent + 1);
+      s.sent = w.size("descended features", s.sent, 1, wrong);
+      w.size("features, of which descending must leave fewer", s.width, s.sent + 1, wrong);
     }
     s.routing.groups = w.size("groups of experts", s.routing.groups);
     s.routing.chosen_groups = w.size("chosen groups of experts", s.routing.chosen_groups);
-    s.routing.groups = w.size("groups of experts, of which it chooses more", s.routing.groups, s.routing.chosen_groups);
+    s.routing.groups =
+        w.size("groups of experts, of which it chooses more", s.routing.groups, s.routing.chosen_groups, wrong);
     w.multiple("experts", s.experts, "groups", s.routing.groups);
     return s;
   }

@@ -9,6 +9,17 @@
 
 namespace redco::models {
 
+/// A tensor of files that store a parameter for all indices of its first dimension together, such
+/// as the experts of transformers 5: [indices, parts * rows, ...]. `theirs` is empty if no files do
+/// so.
+struct stacked_name {
+  std::string_view theirs = {};  ///< Name of the tensor; `*` is the index of a repeated block
+  /// Index of redco's parameter among the `parts` parameters that the tensor joins along its second
+  /// dimension
+  int part = 0;
+  int parts = 1;
+};
+
 /// A row of a table that maps a parameter name of redco (`ours`) to the name of a tensor in a
 /// weights file (`theirs`), such as a Hugging Face file. In both names, `*` is the index of a
 /// repeated block. A row whose `ours` ends with ".*" is for a parameter that files store as one
@@ -34,6 +45,9 @@ struct stored_name {
   /// Number of adjacent rows that the file's tensor takes from each of the joined parameters in
   /// turn, such as those of a head; 0: each parameter as a whole.
   std::int64_t group = 0;
+  /// Another form of the files: one tensor for all indices, or another name if `theirs` has as many
+  /// `*`. Such files are read; files are saved with the names `theirs`.
+  stacked_name stacked = {};
 };
 
 /// A table of the names that the parameters of model M have in weights files. By default, names in

@@ -4,6 +4,7 @@
 #include <redco/nn/detail/routing.hpp>
 #include <redco/nn/load_balance.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/nn/side_products.hpp>
 #include <redco/nn/token_parts.hpp>
 #include <redco/kernel/experts.hpp>
 #include <redco/kernel/linear.hpp>
@@ -26,6 +27,8 @@ struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
     if (sizes.gated) gate = b.parameter("experts.gate");
     up = b.parameter("experts.up");
     down = b.parameter("experts.down");
+    of_hidden = sizes.gated ? b.side_products({"experts.gate", "experts.up"}) : b.side_products({"experts.up"});
+    of_results = b.side_products({"experts.down"});
     if constexpr (Dispatch::descends) descend = b.parameter("descend.weight"), ascend = b.parameter("ascend.weight");
   }
 
@@ -45,8 +48,10 @@ struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
     at::Tensor sent = flat;
     if constexpr (Dispatch::descends) sent = kernel::linear(flat, ctx[descend]);
     comm::group* const ranks = ctx.pass().rank == nullptr ? nullptr : &ctx.over(shape::axis::ep);
-    at::Tensor const combined = nn::detail::run_experts(entered(sent, ctx), to, {ctx[gate], ctx[up], ctx[down]},
-                                                        sizes.activation, sizes.experts, ranks);
+    nn::detail::expert_weights const weights{ctx[gate], ctx[up], ctx[down], of_hidden.factors(ctx),
+                                             of_results.factors(ctx)};
+    at::Tensor const combined =
+        nn::detail::run_experts(entered(sent, ctx), to, weights, sizes.activation, sizes.experts, ranks);
     auto sizes_of_result = input.sizes().vec();
     sizes_of_result.back() = combined.size(1);
     tensor<shape::partial> const pending(combined.view(sizes_of_result));
@@ -61,6 +66,7 @@ struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
   layers::expert_sizes sizes;
   parameter router, gate, up, down, descend, ascend;
   nn::load_balance balance;
+  nn::detail::side_products of_hidden, of_results;
 
  private:
   template <class Context>

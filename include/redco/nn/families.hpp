@@ -47,6 +47,7 @@
   REDCO_DECODER(PREFIX, llama)                    \
   REDCO_DECODER(PREFIX, models::olmo2)            \
   REDCO_DECODER(PREFIX, models::olmoe)            \
+  REDCO_DECODER(PREFIX, models::mixtral)          \
   REDCO_DECODER(PREFIX, models::gemma)            \
   REDCO_DECODER(PREFIX, gptj)                     \
   REDCO_DECODER(PREFIX, models::gpt_neox)         \

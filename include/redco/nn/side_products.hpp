@@ -28,6 +28,16 @@ struct product_of_halves {
   at::Tensor wide;    ///< Right factor of the product, not transposed, [columns, rank]
 };
 
+/// The factors of a low-rank product of the rows x of each expert e, which are not multiplied yet:
+/// `scale` * (x narrowing[e]^T) widening[e]^T will be added to columns of the experts' output,
+/// starting at `first_column`.
+struct expert_factors {
+  std::int64_t first_column;
+  at::Tensor narrowing;  ///< [experts, rank, In]
+  at::Tensor widening;   ///< [experts, columns, rank]
+  double scale;
+};
+
 /// A tensor of addends for a range of columns of a layer's output y, starting at column `first`.
 struct some_columns {
   std::int64_t first = 0;
@@ -59,6 +69,9 @@ class side_source {
   /// has only this rank's tokens of each example.
   virtual std::vector<product_of_halves> products(at::Tensor const& x, context_base const& ctx,
                                                   bool own_tokens) const = 0;
+
+  /// Returns the factors of the products, for a layer of experts, whose rows belong to experts.
+  virtual std::vector<expert_factors> factors(context_base const& ctx) const = 0;
 
   /// Returns, for each weight, the change of the weight that is equivalent to the products.
   /// Computes it from the master values of the parameter store, without communication.
@@ -93,6 +106,10 @@ class side_products {
 
   std::vector<product_of_halves> products(at::Tensor const& x, context_base const& ctx, bool own_tokens = false) const {
     return source_ ? source_->products(x, ctx, own_tokens) : std::vector<product_of_halves>();
+  }
+
+  std::vector<expert_factors> factors(context_base const& ctx) const {
+    return source_ ? source_->factors(ctx) : std::vector<expert_factors>();
   }
 
   /// Returns the layer's output y with its side products of the input `x` added to their columns.

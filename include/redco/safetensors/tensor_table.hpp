@@ -4,6 +4,7 @@
 #include <redco/safetensors/file_dtype.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -33,6 +34,20 @@ struct tensor_part {
   /// Name in the file of the tensor that is this part; empty if equal to the name in the table of
   /// tensors.
   std::string name = {};
+  /// Shape in the file of a tensor of which this part is only a box, and index of the box's first
+  /// element there. Both may have further dimensions before those of the part, in which the box has
+  /// extent 1. Empty if the part is a whole tensor of the file.
+  std::vector<std::int64_t> whole = {}, begin = {};
+
+  /// Returns the box of the file's tensor that has the elements `from` of this part.
+  box in_file(box const& from) const {
+    if (whole.empty()) return from;
+    box found{begin, from.shape};
+    std::size_t const before = begin.size() - from.shape.size();
+    found.shape.insert(found.shape.begin(), before, 1);
+    for (std::size_t d = 0; d < from.offset.size(); ++d) found.offset[before + d] += from.offset[d];
+    return found;
+  }
 
   friend bool operator==(tensor_part const&, tensor_part const&) = default;
 };

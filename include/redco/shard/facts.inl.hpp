@@ -30,7 +30,7 @@ REDCO_INLINE void refuse(fact::mistake_fact const& m) {
   std::string const input_cure =
       "state the input: redco::model_of<net, redco::input<extents of one example>>, or a member input(workload)";
   std::string text;
-  if (m.kind == fact::mistake::size) {
+  if (m.kind == fact::mistake::size || m.kind == fact::mistake::experts) {
     text = reader + " has " + found + " " + of + "; give it at least " + wanted;
   } else if (m.kind == fact::mistake::divisor) {
     text = reader + " has " + found + " " + of + ", no multiple of its " + wanted + " " + std::string(m.by.view()) +

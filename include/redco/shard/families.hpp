@@ -19,6 +19,7 @@
   REDCO_FACTS(PREFIX, llama)                 \
   REDCO_FACTS(PREFIX, models::olmo2)         \
   REDCO_FACTS(PREFIX, models::olmoe)         \
+  REDCO_FACTS(PREFIX, models::mixtral)       \
   REDCO_FACTS(PREFIX, models::gemma)         \
   REDCO_FACTS(PREFIX, gptj)                  \
   REDCO_FACTS(PREFIX, models::gpt_neox)      \

@@ -96,7 +96,7 @@ struct size_verdict {
     if constexpr (found.kind == fact::mistake::divisor) {
       return layer_divides<found.found, found.wanted, found.reader.text[R]...>{};
     } else if constexpr (found.kind == fact::mistake::size || found.kind == fact::mistake::depth ||
-                         found.kind == fact::mistake::blocks) {
+                         found.kind == fact::mistake::blocks || found.kind == fact::mistake::experts) {
       return layer_has<found.found, found.reader.text[R]...>{};
     } else {
       return blamed_layers<layer_gives<found.found, found.producer.text[G]...>,
@@ -181,7 +181,7 @@ namespace redco {
 /// static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 4}>{});
 ///
 /// The error shows what is at fault, and legal numbers of ranks. Codes for sizes: redco[L004] to
-/// [L006], [L009] to [L011]. Codes for the mesh: redco[S001] to [S003], [S010] and [S011].
+/// [L006], [L009] to [L012]. Codes for the mesh: redco[S001] to [S003], [S010] and [S011].
 template <auto const& Model, mesh Mesh>
 struct legal {
   using sizes = shard::detail::size_verdict<Model>;
@@ -210,6 +210,10 @@ struct legal {
       diag::verdict<shard::detail::size_check<fact::mistake::blocks>{sizes::found.kind}, typename sizes::blamed>{},
       "redco[L011]: a rewrite names blocks that the model does not have; name a repeat by its path, such as \"h\", and a "
       "range of at least one of its blocks");
+  static_assert(
+      diag::verdict<shard::detail::size_check<fact::mistake::experts>{sizes::found.kind}, typename sizes::blamed>{},
+      "redco[L012]: a mixture of experts chooses more than it has, or does not descend; choose at most all experts and "
+      "groups, and an r between 0 and 1");
   static_assert(shard::plannable(Mesh) || (Mesh.pp > shape::stage_cuts::most_stages),
                 "redco[S003]: a declared split does not divide; a mesh has at least one rank along each axis");
   static_assert(

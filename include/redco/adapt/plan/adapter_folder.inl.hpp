@@ -156,13 +156,13 @@ REDCO_INLINE lora_options adapter_folder::options(std::span<models::stored_name 
   };
   // Returns the path of a row's weight; "qkv" ends the path of q, k and v stored as one.
   auto const path_of = [&](models::stored_name const& row) {
-    std::string path(row.ours.substr(0, row.ours.size() - weight.size()));
+    std::string path(row.ours.substr(0, row.ours.rfind('.')));
     if (row.parts > 1 && is_qkv(row)) path.replace(path.rfind('.') + 1, std::string::npos, "qkv");
     return path;
   };
   std::set<std::string> adapted, all;
   for (models::stored_name const& row : names)
-    if (row.ours.ends_with(weight)) all.insert(path_of(row));
+    if (row.ours.ends_with(weight) || row.ours.ends_with(".*")) all.insert(path_of(row));
   for (auto const& [name, tensor] : weights_.tensors) {
     bool const is_a = name.ends_with(a_end);
     if (!name.starts_with(prefix) || (!is_a && !name.ends_with(b_end)))

@@ -27,7 +27,8 @@ struct adapter_location {
   /// Name, shape and box (offsets and sizes) of the matrix in PEFT's file. The name has the form
   /// "base_model.model.<module>.lora_A.weight".
   pretrained::stored_part part;
-  /// Path of the adapted module after the block's number, such as "self_attn.q_proj".
+  /// Path of the adapted module after the number of its block or expert, such as
+  /// "self_attn.q_proj".
   std::string module;
   /// True if the adapted module stores its own weight transposed (PEFT's fan_in_fan_out).
   bool transposed = false;

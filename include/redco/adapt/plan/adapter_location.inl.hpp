@@ -26,8 +26,9 @@ REDCO_INLINE adapter_location adapter_location_of(std::span<models::stored_name 
   std::string path(adapted_path(ours));
   std::string const end = ours.substr(path.size());
   bool const as_one = path.ends_with(".qkv"), is_b = end == ".lora_B.weight";
-  models::stored_match const in_file =
+  models::stored_match in_file =
       models::find_stored_name(names, (as_one ? path.substr(0, path.size() - 2) : path) + std::string(weight));
+  if (in_file.row == nullptr) in_file = models::find_stored_name(names, path);  // an expert
   if (in_file.row == nullptr)
     throw error(exit_code::internal, "the model's table of file names has no row for the weight that the adapter " +
                                          safetensors::shown(ours) + " is added to; add one");
@@ -48,7 +49,7 @@ REDCO_INLINE adapter_location adapter_location_of(std::span<models::stored_name 
                 "name the target qkv instead of " +
                     path);
   std::string_view const theirs = in_file.theirs, pattern = row.theirs.empty() ? theirs : row.theirs;
-  std::size_t const star = pattern.find('*'), in_block = star == std::string_view::npos ? 0 : star + 2;
+  std::size_t const star = pattern.rfind('*'), in_block = star == std::string_view::npos ? 0 : star + 2;
   auto const without_weight = [&](std::string_view name) {
     return std::string(name.substr(0, name.size() - weight.size()));
   };

@@ -21,24 +21,32 @@
 
 namespace redco::adapt::detail {
 
+/// Returns the number of dimensions of a weight before its matrices: 1 for the weights of experts.
+constexpr int first_dim(fact::parameter_fact const& weight) { return weight.shape.rank - 2; }
+
 /// Adds one matrix of a LoRA adapter for weight `of` to the plan: its sizes, split and messages.
-/// The matrix is B [Out, rank] if `dim` is 0, and A [rank, In] if `dim` is 1. It is split as
-/// dimension `dim` of the weight. If only the other matrix is split, or each rank sees only its own
-/// tokens, all ranks hold the matrix and sum its gradient. `is_joined`: true if the matrix is read
-/// as one with the matrix before it.
+/// The matrix is B [Out, rank] if `dim` is 0, and A [rank, In] if `dim` is 1; weights of experts
+/// have one for each expert. It is split as dimension `dim` of the weight's matrices, and its
+/// experts as those of the weight. If only the other matrix is split, or each rank sees only its
+/// own tokens, all ranks hold the matrix and sum its gradient. `is_joined`: true if the matrix is
+/// read as one with the matrix before it.
 constexpr void low_rank_half(fact::recorder& w, std::string_view name, fact::parameter_fact const& of, int dim,
                              extents shape, bool own_tokens, bool is_joined = false) {
+  int const first = first_dim(of);
+  if (first > 0) shape = {of.shape[0], shape[0], shape[1]};
   fact::parameter_fact half;
   half.shape = shape;
   half.is_joined = is_joined;
   half.why = fact::reason::adapter_whole;
-  if (dim == 1) half.start = {fact::initial::kind::uniform, layers::fan_in_deviation(of.shape[1])};
+  if (dim == 1) half.start = {fact::initial::kind::uniform, layers::fan_in_deviation(of.shape[first + 1])};
   for (shape::place const& p : of.places)
-    if (p.dim == dim) half.split(p.axis, p.dim, p.units, p.rest), half.why = fact::reason::adapter;
+    if (p.dim >= 0 && (p.dim < first || p.dim == first + dim))
+      half.split(p.axis, p.dim, p.units, p.rest), half.why = fact::reason::adapter;
   bool const outer = std::exchange(w.frozen, false);
   w.inside(name, [&] { w.parameter(dim == 1 ? "lora_A.weight" : "lora_B.weight", half); });
   w.frozen = outer;
-  if (own_tokens || of.on(shape::axis::tp).dim == 1 - dim) w.message(shape::collective::all_reduce, true, shape);
+  if (own_tokens || of.on(shape::axis::tp).dim == first + 1 - dim)
+    w.message(shape::collective::all_reduce, true, shape);
 }
 
 /// A recorder that adds a layer's LoRA adapters to the plan: parameters, saved tensors, matrix
@@ -79,7 +87,7 @@ class low_rank_facts final : public fact::side_products {
     bool is_joined = false;
     for (fact::named_weight const& one : weights) {
       if (!as_one && !wanted(one.name)) continue;
-      std::int64_t const out = one.fact.shape[0];
+      std::int64_t const out = one.fact.shape[first_dim(one.fact)];
       low_rank_half(w, one.name, one.fact, 0, {out, rank}, own_tokens, is_joined);
       is_joined = as_one;
       w.multiply(tokens, rank, out);
@@ -103,8 +111,9 @@ namespace redco::adapt {
 /// A frozen layer with LoRA adapters for the weights that a `lora_options` value names: the
 /// config's member to which `Options` points. A weight "q.weight" [Out, In] gets "q.lora_A.weight"
 /// [rank, In] and "q.lora_B.weight" [Out, rank]. A starts with uniform random values, B with zeros,
-/// so training starts from the outputs of `Layer`. Linear layers, gated units and attentions
-/// support adapters.
+/// so training starts from the outputs of `Layer`. Linear layers, gated units, attentions and
+/// experts support adapters. Experts "experts.up" [E, Out, In] get "experts.up.lora_A.weight" [E,
+/// rank, In] and "experts.up.lora_B.weight" [E, Out, rank].
 template <auto Options, layer Layer>
 struct low_rank_adapted : layers::detail::forwarding<Layer> {
   template <class Other>

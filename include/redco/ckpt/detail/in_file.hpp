@@ -15,24 +15,6 @@
 
 namespace redco::ckpt::detail {
 
-/// Returns the pieces of a part, one for each index i of its tensor's first dimension, with the
-/// name "<name>.<i>" and without this dimension.
-inline std::vector<state_part> cut_by_index(state_part const& part) {
-  std::vector<state_part> all;
-  check_part(part);
-  std::int64_t const held = part.box.shape.empty() ? 0 : part.box.shape[0];
-  for (std::int64_t i = 0; i < held; ++i) {
-    state_part one{
-        part.name + "." + std::to_string(part.box.offset[0] + i),
-        {part.shape.begin() + 1, part.shape.end()},
-        part.local.select(0, i),
-        {{part.box.offset.begin() + 1, part.box.offset.end()}, {part.box.shape.begin() + 1, part.box.shape.end()}},
-        part.owner};
-    all.push_back(std::move(one));
-  }
-  return all;
-}
-
 /// Returns the parts, cut into groups of rows where the model's files join parameters by groups.
 /// Parts are cut by the index of the first dimension where files have one tensor for each index.
 inline std::vector<state_part> cut_by_groups(std::span<models::stored_name const> names,

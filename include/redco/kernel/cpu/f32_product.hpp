@@ -23,13 +23,14 @@ inline bool is_packed_product(std::int64_t n, std::int64_t k) {
   return n >= 32 && k >= 32 && n * k > most_panel_weights && tensors::f32_path_in_use() == tensors::f32_path::packed;
 }
 
-/// A large f32 product c [m, n] = start + alpha a [m, k] b [k, n] on several threads, or on one thread
-/// inside a parallel loop. c is row-major; its rows may be strided. The order of summation depends
-/// on k alone.
+/// A large f32 product c [m, n] = start + alpha a [m, k] b [k, n] on several threads, or on one
+/// thread inside a parallel loop. c is row-major; its rows may be strided. The order of summation
+/// depends on k alone.
 ///
-/// Strips of 32 columns of b and of 12 rows of a are copied first, at most 512 elements long, so that
-/// a tile of c reads contiguous memory (Goto and van de Geijn 2008). Scratch memory that threads keep:
-/// 4 MB for strips of b, 384 KB for strips of a.
+/// Strips of b, 32 columns wide, and of a, 12 rows high, are copied first, so that a tile of c
+/// reads contiguous memory (Goto and van de Geijn 2008). A strip has at most 512 addends; chunks of
+/// addends follow each other. Scratch memory that threads keep: 4 MB for strips of b, 384 KB for
+/// strips of a.
 struct f32_product {
   std::int64_t m, n, k;
   stepped_matrix<float> a, b;

@@ -14,8 +14,8 @@
 
 namespace redco::kernel::cpu {
 
-/// Copies the transpose of a 4 x 4 matrix, whose rows are `from_step` elements apart, to rows that are
-/// `to_step` elements apart.
+/// Copies the transpose of a 4 x 4 matrix, whose rows are `from_step` elements apart, to rows that
+/// are `to_step` elements apart.
 template <class T>
 void turn_four(T const* from, std::int64_t from_step, T* to, std::int64_t to_step) {
   typedef T four __attribute__((vector_size(4 * sizeof(T))));

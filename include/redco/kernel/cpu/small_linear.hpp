@@ -26,8 +26,8 @@ bool is_packed_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor 
 /// computed on the calling thread. One call computes all gradients. Under create_graph the
 /// gradients are one node again, with a backward of its own. Saves x and W.
 ///
-/// Requires is_small_linear, or is_panel_linear or is_packed_linear without an activation. With an activation, autograd
-/// must record the call, and the caller must call save_result next.
+/// Requires is_small_linear, or is_panel_linear or is_packed_linear without an activation. With an
+/// activation, autograd must record the call, and the caller must call save_result next.
 at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                         after_linear next = after_linear::nothing);
 

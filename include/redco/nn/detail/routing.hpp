@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/nn/side_products.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/activations.hpp>
@@ -41,6 +42,9 @@ void count_loads(at::Tensor const& loads, routed_tokens const& to, routed_sequen
 struct expert_weights {
   at::Tensor gate;  ///< Undefined for experts without gate
   at::Tensor up, down;
+  /// Side products, such as low-rank adapters, of the products with `gate` and `up`, whose columns
+  /// are side by side, and of the product with `down`.
+  std::vector<expert_factors> of_hidden = {}, of_results = {};
 };
 
 /// Returns the weighted sum of the chosen experts' results for each row of `x` [tokens, In]. Sends

@@ -63,8 +63,9 @@ inline at::Tensor balance_loss_of(at::Tensor const& probabilities, at::Tensor co
   }
   std::int64_t const groups = factors.size(0);
   std::int64_t const tokens = form.balance == layers::balance_loss::per_batch ? chosen.size(0) : of.tokens;
+  // Autograd saves the mask itself, which belongs to the batch.
   at::Tensor const counting = of.counted.defined()
-                                  ? probabilities * of.counted.to(probabilities.scalar_type()).reshape({-1, 1})
+                                  ? at::where(of.counted.to(at::kBool).reshape({-1, 1}), probabilities, at::Scalar(0))
                                   : probabilities;
   return (counting.view({groups, tokens, experts}).sum(1) * tensors::save_as("balance", factors)).sum();
 }
@@ -123,14 +124,29 @@ inline kernel::expert_offsets offsets_of(std::vector<std::int64_t> const& loads)
   return offsets;
 }
 
+/// Returns `y`, products of `rows`, with side products of the rows added to its columns.
+inline at::Tensor plus_side_products(at::Tensor const& y, at::Tensor const& rows,
+                                     std::vector<expert_factors> const& products,
+                                     kernel::expert_offsets const& offsets) {
+  std::vector<some_columns> parts;
+  for (expert_factors const& one : products) {
+    at::Tensor const narrow =
+        tensors::save_as("low_rank", kernel::grouped_linear(rows, {one.narrowing}, offsets) * one.scale);
+    parts.push_back({one.first_column, kernel::grouped_linear(narrow, {one.widening}, offsets)});
+  }
+  return parts.empty() ? y : plus_columns(y, parts);
+}
+
 /// Returns the results of experts for `rows`, which are sorted by expert.
 inline at::Tensor expert_results(at::Tensor const& rows, expert_weights const& weights,
                                  layers::activation_kind activation, kernel::expert_offsets const& offsets) {
   at::Tensor hidden;
   if (!weights.gate.defined()) {
-    hidden = activate(activation, kernel::grouped_linear(rows, {weights.up}, offsets));
+    hidden = activate(activation, plus_side_products(kernel::grouped_linear(rows, {weights.up}, offsets), rows,
+                                                     weights.of_hidden, offsets));
   } else {
-    at::Tensor const both = kernel::grouped_linear(rows, {weights.gate, weights.up}, offsets);
+    at::Tensor const both = plus_side_products(kernel::grouped_linear(rows, {weights.gate, weights.up}, offsets), rows,
+                                               weights.of_hidden, offsets);
     if (activation == layers::activation_kind::silu) {
       hidden = kernel::swiglu(both);
     } else {
@@ -138,7 +154,8 @@ inline at::Tensor expert_results(at::Tensor const& rows, expert_weights const& w
       hidden = activate(activation, parts[0]) * parts[1];
     }
   }
-  return kernel::grouped_linear(hidden, {weights.down}, offsets);
+  return plus_side_products(kernel::grouped_linear(hidden, {weights.down}, offsets), hidden, weights.of_results,
+                            offsets);
 }
 
 /// Returns the results for rows that are sorted by expert of the group, `loads[e]` rows for expert

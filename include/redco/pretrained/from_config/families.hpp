@@ -9,6 +9,7 @@
 #include <redco/pretrained/from_config/gpt_neox.hpp>
 #include <redco/pretrained/from_config/gptj.hpp>
 #include <redco/pretrained/from_config/llama.hpp>
+#include <redco/pretrained/from_config/mixtral.hpp>
 #include <redco/pretrained/from_config/olmo2.hpp>
 #include <redco/pretrained/from_config/olmoe.hpp>
 #include <redco/pretrained/from_config/opt.hpp>
@@ -24,6 +25,7 @@
 #include <redco/meta/nearest.hpp>
 
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -38,14 +40,27 @@ struct family_list {};
 /// write a header in this folder and add its type to this list.
 using config_families =
     family_list<gpt2_from_config, llama_from_config, mistral_from_config, qwen2_from_config, qwen3_from_config,
-                smollm3_from_config, phi3_from_config, olmo2_from_config, olmoe_from_config, gemma2_from_config,
-                gemma3_from_config, gpt_neo_from_config, gptj_from_config, gpt_neox_from_config, opt_from_config,
-                t5_from_config, bart_from_config, bert_from_config, roberta_from_config, vit_from_config,
-                vision_encoder_decoder_from_config>;
+                smollm3_from_config, phi3_from_config, olmo2_from_config, olmoe_from_config, mixtral_from_config,
+                qwen3_moe_from_config, gemma2_from_config, gemma3_from_config, gpt_neo_from_config, gptj_from_config,
+                gpt_neox_from_config, opt_from_config, t5_from_config, bart_from_config, bert_from_config,
+                roberta_from_config, vit_from_config, vision_encoder_decoder_from_config>;
 
 }  // namespace redco::pretrained
 
 namespace redco::pretrained::detail {
+
+/// A family that redco cannot compute, and the parts of its computation that redco lacks.
+struct missing_family {
+  std::string_view name, lacks;
+};
+inline constexpr missing_family missing_families[] = {
+    {"deepseek_v2",
+     "attention with latent keys and values (\"kv_lora_rank\") and a feed-forward layer without experts "
+     "in the first blocks (\"first_k_dense_replace\")"},
+    {"deepseek_v3",
+     "attention with latent keys and values (\"kv_lora_rank\") and a feed-forward layer without experts "
+     "in the first blocks (\"first_k_dense_replace\")"},
+    {"gpt_oss", "biases of routers and experts, and the clamped activation of experts (\"swiglu_limit\")"}};
 
 template <class M>
 models::any_model as_any_model(M const& model) {
@@ -70,6 +85,10 @@ models::any_model read_family(config_reader& c, family_list<Family...>) {
     if (c.names(key))
       c.refuse(c.is("model_type", *type) + ", a model of several parts (\"" + key +
                "\"), which is not supported; give the folder of a model of texts alone");
+  for (missing_family const& one : missing_families)
+    if (wanted == one.name)
+      c.refuse(c.is("model_type", *type) + ", which is not supported: redco lacks " + std::string(one.lacks) +
+               "; give another model");
   std::string list, near = meta::nearest(wanted, names);
   for (std::string const& name : names) list += (list.empty() ? "" : ", ") + name;
   c.refuse(c.is("model_type", *type) + ", which is not supported; " +

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <redco/pretrained/from_config/config_reader.hpp>
+#include <redco/pretrained/from_config/expert_keys.hpp>
 #include <redco/pretrained/from_config/swiglu_keys.hpp>
 #include <redco/model/olmoe.hpp>
 
-#include <string>
 #include <string_view>
 
 namespace redco::pretrained {
@@ -17,17 +17,10 @@ struct olmoe_from_config {
     models::olmoe model{{.ffn = 2048, .kv_heads = 0}};
     read_swiglu_keys(c, model.config, {"OlmoeForCausalLM", {}, {"OlmoeModel"}});
     model.config.attention_bias = c.flag("attention_bias", false);
-    model.config.experts = c.extent({"num_experts"}, 64);
-    model.config.experts_per_token = c.extent({"num_experts_per_tok"}, 8);
-    if (model.config.experts_per_token > model.config.experts)
-      c.refuse(std::to_string(model.config.experts_per_token) + " experts per token of " +
-               std::to_string(model.config.experts) + " experts; correct \"num_experts_per_tok\" or \"num_experts\"");
+    read_expert_keys(c, model.config);
     model.config.normalised = c.flag("norm_topk_prob", false);
     if (json::json_value const* const clip = c.find("clip_qkv"); clip != nullptr)
       c.refuse(c.is("clip_qkv", *clip) + ", which is not supported; only null is");
-    c.only("output_router_logits", false);
-    // transformers adds the auxiliary loss only if it returns router logits.
-    c.real("router_aux_loss_coef", 0.01, 0, 1e6);
     c.finish();
     return model;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/model/llama.hpp>
+#include <redco/model/mixtral.hpp>
 #include <redco/model/olmo2.hpp>
 #include <redco/model/olmoe.hpp>
 #include <redco/model/stored_name.hpp>
@@ -86,29 +87,69 @@ struct models::stored_names<models::olmo2> {
   static constexpr std::array<std::string_view, 1> heads{"lm_head"};
 };
 
-/// Table of the names that OLMoE's tensors have in files: those of LLaMA, except for its experts,
-/// each of which is a tensor of the file.
+}  // namespace redco
+
+namespace redco::pretrained::detail {
+
+/// Names that the tensors of a mixture of experts have in files. The first `*` is the index of the
+/// block, the second the index of the expert.
+struct expert_names {
+  std::string_view router, gate, up, down;
+};
+
+/// Returns LLaMA's table with experts in place of its feed-forward layers. Each expert is a tensor
+/// of the files. Files of transformers 5 may have one tensor for all experts.
+constexpr auto with_experts(expert_names const& in_files) {
+  constexpr std::string_view both = "model.layers.*.mlp.experts.gate_up_proj";
+  std::array<models::stored_name, models::stored_names<llama>::names.size() - 2> all{};
+  std::size_t count = 0;
+  for (models::stored_name row : models::stored_names<llama>::names) {
+    if (row.ours == "layers.*.mlp.up.bias" || row.ours == "layers.*.mlp.down.bias") continue;
+    if (row.ours == "layers.*.mlp.gate.weight") {
+      row.theirs = in_files.router;
+      if (row.theirs != "model.layers.*.mlp.gate.weight") row.stacked.theirs = "model.layers.*.mlp.gate.weight";
+    } else if (row.ours == "layers.*.mlp.gate.bias") {
+      row = {.ours = "layers.*.mlp.experts.gate.*", .theirs = in_files.gate, .stacked = {both, 0, 2}};
+    } else if (row.ours == "layers.*.mlp.up.weight") {
+      row = {.ours = "layers.*.mlp.experts.up.*", .theirs = in_files.up, .stacked = {both, 1, 2}};
+    } else if (row.ours == "layers.*.mlp.down.weight") {
+      row = {.ours = "layers.*.mlp.experts.down.*",
+             .theirs = in_files.down,
+             .stacked = {"model.layers.*.mlp.experts.down_proj"}};
+    }
+    all.at(count++) = row;
+  }
+  return all;
+}
+
+}  // namespace redco::pretrained::detail
+
+namespace redco {
+
+/// Table of the names that OLMoE's tensors have in files: those of LLaMA, except for its experts.
 template <>
 struct models::stored_names<models::olmoe> {
-  static constexpr std::array names = [] {
-    std::array<stored_name, stored_names<llama>::names.size() - 2> all{};
-    std::size_t count = 0;
-    for (stored_name row : stored_names<llama>::names) {
-      if (row.ours == "layers.*.mlp.up.bias" || row.ours == "layers.*.mlp.down.bias") continue;
-      if (row.ours == "layers.*.mlp.gate.weight") row.theirs = "model.layers.*.mlp.gate.weight";
-      else if (row.ours == "layers.*.mlp.gate.bias")
-        row = {"layers.*.mlp.experts.gate.*", "model.layers.*.mlp.experts.*.gate_proj.weight"};
-      else if (row.ours == "layers.*.mlp.up.weight")
-        row = {"layers.*.mlp.experts.up.*", "model.layers.*.mlp.experts.*.up_proj.weight"};
-      else if (row.ours == "layers.*.mlp.down.weight")
-        row = {"layers.*.mlp.experts.down.*", "model.layers.*.mlp.experts.*.down_proj.weight"};
-      all.at(count++) = row;
-    }
-    return all;
-  }();
+  static constexpr std::array names = pretrained::detail::with_experts(
+      {"model.layers.*.mlp.gate.weight", "model.layers.*.mlp.experts.*.gate_proj.weight",
+       "model.layers.*.mlp.experts.*.up_proj.weight", "model.layers.*.mlp.experts.*.down_proj.weight"});
   static constexpr std::array<std::string_view, 1> unread{"lm_head.weight"};
   static constexpr std::string_view base = "model.";
   static constexpr std::array<std::string_view, 1> heads{"lm_head"};
+};
+
+/// Table of the names that Mixtral's tensors have in files: those of LLaMA, except for its experts.
+/// Files of Qwen3-MoE have the names of OLMoE.
+template <>
+struct models::stored_names<models::mixtral> : models::stored_names<models::olmoe> {
+  static constexpr std::array names = pretrained::detail::with_experts(
+      {"model.layers.*.block_sparse_moe.gate.weight", "model.layers.*.block_sparse_moe.experts.*.w1.weight",
+       "model.layers.*.block_sparse_moe.experts.*.w3.weight", "model.layers.*.block_sparse_moe.experts.*.w2.weight"});
+
+  /// Returns the table for a model of this config.
+  static std::vector<stored_name> names_of(mixtral_config const& config) {
+    auto const& of_family = config.is_mixtral ? names : stored_names<models::olmoe>::names;
+    return {of_family.begin(), of_family.end()};
+  }
 };
 
 }  // namespace redco

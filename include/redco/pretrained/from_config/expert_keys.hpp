@@ -1,0 +1,25 @@
+#pragma once
+
+#include <redco/pretrained/from_config/config_reader.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace redco::pretrained {
+
+/// Reads the keys of a config.json that OLMoE, Mixtral and Qwen3-MoE share. Sizes that are absent
+/// keep the values of `g`. Throws `error` with exit code 65 for more experts per token than experts
+/// and for an auxiliary loss, which transformers adds only if it returns router logits.
+template <class Config>
+void read_expert_keys(config_reader& c, Config& g) {
+  g.experts = c.extent({"num_local_experts", "num_experts"}, g.experts);
+  g.experts_per_token = c.extent({"num_experts_per_tok"}, g.experts_per_token);
+  if (g.experts_per_token > g.experts)
+    c.refuse(std::to_string(g.experts_per_token) + " experts per token of " + std::to_string(g.experts) +
+             " experts; correct \"num_experts_per_tok\" or \"" +
+             (c.names("num_local_experts") ? "num_local_experts" : "num_experts") + "\"");
+  c.only("output_router_logits", false);
+  c.real("router_aux_loss_coef", 0.001, 0, 1e6);
+}
+
+}  // namespace redco::pretrained
