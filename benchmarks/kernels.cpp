@@ -4,8 +4,10 @@
 
 #include <redco/kernel/attention.hpp>
 #include <redco/kernel/cross_entropy.hpp>
+#include <redco/kernel/linear.hpp>
 
 #include <redco/comm/in_process_group.hpp>
+#include <redco/tensor/f32_path.hpp>
 
 #include <ATen/Parallel.h>
 
@@ -72,9 +74,25 @@ void entropy(at::ScalarType type, std::int64_t rows, std::int64_t vocabulary, st
           aten);
 }
 
+/// Compares a linear map, forward and backward, by the implementation of f32 products that is the
+/// default on AMD's CPUs with AVX-512, with ATen's.
+void linear(std::int64_t rows, std::int64_t in, std::int64_t out) {
+  redco::tensors::forced_f32_path const packed(redco::tensors::f32_path::packed);
+  auto const x = at::randn({rows, in}).requires_grad_(), weight = at::randn({out, in}).requires_grad_(),
+             bias = at::randn({out}).requires_grad_(), grad = at::randn({rows, out});
+  auto const gradients = [&](at::Tensor const& y) { torch::autograd::grad({y}, {x, weight, bias}, {grad}); };
+  compare(
+      "linear", at::kFloat,
+      "rows " + std::to_string(rows) + ", in " + std::to_string(in) + ", out " + std::to_string(out),
+      [&] { gradients(redco::kernel::linear(x, weight, bias)); }, [&] { gradients(at::linear(x, weight, bias)); });
+}
+
 }  // namespace
 
 int main() {
+  linear(2048, 384, 1536);
+  linear(2048, 1536, 384);
+  linear(1024, 768, 3072);
   for (auto const type : {at::kFloat, at::kBFloat16}) {
     for (std::int64_t const heads : {6, 3}) attention(type, heads, 0);
     attention(type, 6, 0.1);

@@ -89,7 +89,7 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   redco_add_test(recipe.text_to_image_options COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:text_to_image>
     -DWORK=${PROJECT_BINARY_DIR}/tests/text_to_image_options -P ${CMAKE_CURRENT_SOURCE_DIR}/examples/text_to_image.cmake)
   # A model that does not see the picture stays above 0.69.
-  redco_recipe_test(captioning "held-out loss (0[.][0-5][0-9]+)" --examples 1600 --held-out 20 --global-batch 8 --warmup 10)
+  redco_recipe_test(captioning "held-out loss (0[.][0-5][0-9]+)" --examples 1200 --held-out 20 --global-batch 8 --warmup 10)
   redco_verify_test(captioning captioning 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2 --dtype f64 --examples 100 --held-out 8)
   redco_add_test(recipe.captioning_data COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:captioning>
     -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${PROJECT_BINARY_DIR}/tests/captioning_data
@@ -115,7 +115,7 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/tests/order.tsv CONTENT "${order}" @ONLY)
   set(order ${PROJECT_BINARY_DIR}/tests/order.tsv)
   redco_recipe_test(classification "accuracy 1, loss ([0-9.e-]+), .*word counts 0[.][5-8]" --data ${order} --eval ${order} --text first
-    --pair second --global-batch 9 --epochs 100 --warmup 10)
+    --pair second --global-batch 9 --epochs 60 --warmup 10)
   # The loss of the first weights is 0.693.
   redco_recipe_test(dpo "held-out loss (0[.][0-3][0-9]+)" --pairs 400 --held-out 100 --global-batch 8 --lr 0.01)
   redco_verify_test(dpo dpo 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2 --dtype f64 --pairs 100 --held-out 10)
