@@ -4,7 +4,6 @@
 
 #include <redco/run/evaluation_values.hpp>
 #include <redco/run/fit_loop.hpp>
-#include <redco/run/gathered_values.hpp>
 #include <redco/run/load_weights.hpp>
 #include <redco/run/process_choices.hpp>
 #include <redco/run/run_state.hpp>
@@ -177,7 +176,6 @@ REDCO_INLINE void fit_runner::save_model(std::filesystem::path const& directory,
   where_.run_ranks([&](rank_context& rank) {
     network_state& state = trained_state(rank, "save_model");
     evaluation_values const values(state, rank);
-    gather_all(state.store, rank);  // the values of adapters are merged; whole_masters frees them
     whole_masters const whole(state, rank);
     auto const parts = state.merged_parts();
     ckpt::save_model(directory, names, parts, rank.world, options);
