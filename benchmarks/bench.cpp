@@ -23,6 +23,7 @@
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/machine_file.hpp>
 #include <redco/cost/step_time.hpp>
+#include <redco/pretrained/stored_names/llama.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/olmoe.hpp>
 #include <redco/options/launch.hpp>
