@@ -52,7 +52,7 @@ constexpr void expert_parameters(fact::recorder& w, expert_sizes const& s, bool 
     fact::parameter_fact bias;
     bias.shape = {s.experts};
     bias.trained = bias.decay = false;
-    bias.why = fact::reason::statistics;
+    bias.why = fact::reason::router;
     w.parameter("gate.bias", bias);
   }
   fact::parameter_fact in, out;

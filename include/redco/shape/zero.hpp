@@ -92,9 +92,15 @@ constexpr void check_zero(int level, mesh const& on, std::int64_t keep = 0) {
                                       "leave --zero-keep out");
 }
 
-/// Throws `error` with exit code 64 if matrices cannot belong to replicas at this level of ZeRO.
-constexpr void check_zero_owner(zero_owner owner, int level) {
-  if (owner == zero_owner::element || level == 1) return;
+/// Throws `error` with exit code 64 if matrices cannot belong to replicas at this level of ZeRO or
+/// on the mesh `on`.
+constexpr void check_zero_owner(zero_owner owner, int level, mesh const& on) {
+  if (owner == zero_owner::element) return;
+  if (on.ep > 1)
+    throw error(exit_code::usage,
+                "--zero-owner whole with ranks along ep: experts have other replicas than the layers around them; give "
+                "--zero-owner element, or ep=1");
+  if (level == 1) return;
   throw error(exit_code::usage, level == 0
                                     ? "--zero-owner whole without --zero: each replica updates all parameters; give "
                                       "--zero 1"

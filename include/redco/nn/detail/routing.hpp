@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/nn/routing_record.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/activations.hpp>
@@ -22,6 +23,9 @@ struct routed_sequences {
   std::int64_t sequences = 0;
   std::int64_t tokens = 0;  ///< Number of tokens of each sequence, including padding
   at::Tensor counted = {};
+  /// Record in which the router looks the tokens up at `place`; null: none
+  routing_record* record = nullptr;
+  routing_record::place place = {};
 };
 
 /// Returns the `k` experts of each token with their weights, for router scores [tokens, experts].
