@@ -94,7 +94,7 @@ constexpr void check_zero(int level, mesh const& on, std::int64_t keep = 0) {
 
 /// Throws `error` with exit code 64 if matrices cannot belong to replicas at this level of ZeRO or
 /// on the mesh `on`.
-constexpr void check_zero_owner(zero_owner owner, int level, mesh const& on) {
+constexpr void check_zero_owner(zero_owner owner, int level, mesh const& on = {}) {
   if (owner == zero_owner::element) return;
   if (on.ep > 1)
     throw error(exit_code::usage,
