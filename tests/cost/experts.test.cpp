@@ -1,6 +1,7 @@
 #include "catch.hpp"
 
 #include <redco/cost/cost_of.hpp>
+#include <redco/cost/fits.hpp>
 #include <redco/shard/facts.hpp>
 #include <redco/shard/legal.hpp>
 #include <redco/shard/plan.hpp>
@@ -101,6 +102,40 @@ TEST_CASE("experts are divided along ep, and their gradients are summed over dp 
     if (e.fact.name.view().find("experts.down") != std::string_view::npos)
       CHECK(e.local() == redco::extents{16, width / 4, width / 2});
   }
+}
+
+/// A layer of eight experts between dense layers.
+struct routed_model {
+  using block = redco::residual<redco::sequential<redco::named<"norm", redco::rms_norm<16>>,
+                                                  redco::named<"mlp", moe<experts<8, 16, 24>, top<2>>>>>;
+  using net =
+      redco::sequential<redco::named<"wte", redco::embedding<32, 16>>, redco::named<"h", redco::repeat<2, block>>,
+                        redco::named<"norm", redco::rms_norm<16>>, redco::layers::language_head<32, 16, "wte.weight">>;
+  redco::no_config config;
+};
+constexpr routed_model routed{};
+
+constexpr redco::cost::memory memory_with(mesh const& on, int zero) {
+  redco::cost::setup run{.mesh = on, .load = {2, 8}};
+  run.zero = zero;
+  return redco::cost::cost_of<routed>(redco::adamw{}, run).memory;
+}
+
+TEST_CASE("shares of experts' state are divided by dp alone, and fits<> knows them to the byte") {
+  static constexpr mesh on{.dp = 2, .ep = 4};
+  // 32 16 + 2 (16 + 8 16) + 16 dense elements, and 2 8 3 16 24 elements of experts
+  std::int64_t const dense = 816, routed_elements = 18432;
+  CHECK(memory_with(on, 0).optimizer == 8 * (dense + routed_elements / 4));
+  CHECK(memory_with(on, 1).optimizer == 8 * (dense / 8 + routed_elements / 8));
+  CHECK(memory_with(on, 2).gradients == 4 * (dense / 8 + routed_elements / 8));
+  // Blocks are padded apart: 16 + 128 elements divide by 8.
+  CHECK(memory_with(on, 3).parameters == 4 * (dense / 8 + routed_elements / 8));
+  CHECK(memory_with({.ep = 4}, 1).optimizer == 8 * (dense / 4 + routed_elements / 4));
+  CHECK(memory_with({.ep = 4}, 3).parameters == 4 * (dense / 4 + routed_elements / 4));
+  constexpr redco::workload load{2, 8};
+  static_assert(redco::fits<routed, redco::adamw{}, on, load, memory_with(on, 1).peak(), redco::dtype::f32,
+                            redco::recomputed_blocks{}, 1>{});
+  CHECK(memory_with(on, 1).peak() < memory_with(on, 0).peak());
 }
 
 TEST_CASE("a mesh whose ep does not divide the experts is refused with the legal numbers") {

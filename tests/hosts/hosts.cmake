@@ -28,6 +28,8 @@ if("run" IN_LIST redco_rooms AND NOT REDCO_SANITIZE AND REDCO_EXAMPLES)
     --demo $<TARGET_FILE:language_modeling> ${short})
   redco_hosts_test(agreement agreement.py ARGUMENTS --work ${hosts}/agreement --program $<TARGET_FILE:agreement>)
   redco_hosts_test(cleanup cleanup.py ARGUMENTS ${hosts}/cleanup)
+  redco_test_program(expert_rows program hosts/expert_rows.cpp)
+  redco_hosts_test(experts experts.py ARGUMENTS --work ${hosts}/experts --program $<TARGET_FILE:expert_rows>)
 endif()
 
 # The files with which clusters start ranks.

@@ -49,13 +49,15 @@ TEST_CASE("impossible values of options are refused by name with allowed values"
   for (redco::mesh const m : {redco::mesh{.ep = 2}, {.dp = 2, .ep = 2, .tp = 2}}) {
     redco::deployer_options o;
     o.mesh = m;
+    for (int const level : {0, 1, 2, 3}) {
+      o.zero = level;
+      CHECK(refusal(o) == "accepted");
+    }
+    o.mesh->pp = 2;
     CHECK(refusal(o) == "accepted");
     o.zero = 1;
-    CHECK(refusal(o).find("replicas do not share out state of models whose experts") != std::string::npos);
-    o.zero = 0;
-    o.mesh->pp = 2;
-    CHECK(refusal(o).find("pipeline stages exchange no rows of experts") != std::string::npos);
-    CHECK(refusal(o).starts_with("64 --mesh pp=2"));
+    o.zero_owner = redco::shape::zero_owner::whole;
+    CHECK(refusal(o).starts_with("64 --zero-owner whole with ranks along ep"));
   }
   redco::deployer_options o;
   o.ranks = 20000;

@@ -11,10 +11,12 @@
     overlap   gradients that are summed during backward give the same bits as after it
     shares    replicas that keep shares of the optimizer's state train as one rank does
     context   ranks that divide sequences train as one rank does
+    experts   ranks that hold different experts train as one rank does
     killed    a killed process ends all others, with its rank and the call that waits for it
     memory    a model that one process may not hold trains on four stages
 """
 import argparse
+import array
 import json
 import os
 import re
@@ -41,8 +43,11 @@ class Launcher:
         self.program, self.work, self.mpirun = program, work, mpirun
         self.name = "MPI" if mpirun else "TCP"
 
+    def folder_of(self, processes, arguments):
+        return self.work / "_".join([self.name, str(processes), *arguments]).replace("/", "_").replace("--", "")
+
     def start(self, processes, arguments):
-        folder = self.work / "_".join([self.name, str(processes), *arguments]).replace("/", "_").replace("--", "")
+        folder = self.folder_of(processes, arguments)
         shutil.rmtree(folder, ignore_errors=True)
         command = [self.program, *BASE, *arguments, "--workdir", folder]
         pipes = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
@@ -89,6 +94,43 @@ def context(start):
         near(f"{start.name}, {processes} processes as {mesh}", one, found)
     for processes, mesh in [(2, "cp=2"), (3, "cp=3")]:
         _, codes, text = start.ended(processes, ["--verify", "--mesh", mesh, "--dropout", "0"])
+        assert not any(codes) and re.search("verify: .* and one rank agree in 2 updates", text), f"{start.name}, {mesh}: {codes}: {text}"
+
+
+def parameters(folder):
+    """Returns the tensors of a saved model in f64, by name."""
+    data = (folder / "model" / "model.safetensors").read_bytes()
+    begin = 8 + int.from_bytes(data[:8], "little")
+    tensors = {name: facts for name, facts in json.loads(data[8:begin]).items() if name != "__metadata__"}
+    assert all(facts["dtype"] == "F64" for facts in tensors.values()), tensors
+    return {name: array.array("d", data[begin + facts["data_offsets"][0]:begin + facts["data_offsets"][1]])
+            for name, facts in tensors.items()}
+
+
+def alike(name, expected, found):
+    assert expected.keys() == found.keys() and len(expected) > 10, f"{name}: {found.keys()} instead of {expected.keys()}"
+    for tensor, values in expected.items():
+        worst = max(map(lambda a, b: abs(a - b), values, found[tensor]))
+        assert len(values) == len(found[tensor]) and worst < 1e-10, f"{name}, {tensor}: differs by {worst}"
+
+
+def experts(start):
+    # Six examples in the first two steps and five in the last: the ranks have different numbers of
+    # micro-batches.
+    arguments = ["--dtype", "f64", "--experts", "4", "--save"]
+    one, _ = start.trained(1, arguments)
+    whole = parameters(start.folder_of(1, arguments))
+    buckets = ["--gradient-bucket", "0.00390625"]
+    for processes, mesh, more in [(2, "ep=2", []), (4, "dp=2,ep=2", []), (2, "dp=2,ep=2", ["--no-overlap"]), (4, "pp=2,ep=2", []),
+                                  (2, "ep=2", ["--zero", "1", *buckets]), (4, "dp=2,ep=2", ["--zero", "2", *buckets]),
+                                  (2, "ep=2", ["--zero", "3", "--no-overlap"]), (4, "pp=2,ep=2", ["--zero", "3"])]:
+        own = [*arguments, "--mesh", mesh, *more]
+        found, _ = start.trained(processes, own)
+        name = f"{start.name}, {processes} processes as {mesh} {more}"
+        near(name, one, found)
+        alike(name, whole, parameters(start.folder_of(processes, own)))
+    for processes, mesh, more in [(2, "ep=2", ["--zero", "2"]), (4, "pp=2,ep=2", [])]:
+        _, codes, text = start.ended(processes, ["--verify", "--experts", "4", "--mesh", mesh, *more])
         assert not any(codes) and re.search("verify: .* and one rank agree in 2 updates", text), f"{start.name}, {mesh}: {codes}: {text}"
 
 

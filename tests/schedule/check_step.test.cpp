@@ -132,6 +132,33 @@ TEST_CASE("replicas that keep shares of gradients sum each round, also without a
         kind::waits_forever);
 }
 
+TEST_CASE("a rank without a micro-batch joins each exchange of experts' rows, in the order of the others") {
+  for (step_facts const& facts :
+       {step_facts{.sums_rounds = true}, step_facts{.sums_rounds = true, .gathers_values = true},
+        step_facts{.stages = 2}, step_facts{.stages = 4, .schedule = pipeline_kind::gpipe},
+        step_facts{.stages = 2, .schedule = pipeline_kind::interleaved, .chunks_per_stage = 2}})
+    for (std::int64_t const second : {0, 1, 3, 4}) {
+      step_table const all = ranks_with_experts(4, second, facts);
+      CHECK(text_of(check_step(all)) == "the step is sound");
+      if (second == 4) continue;
+      // The rank with fewer micro-batches misses an exchange, or takes part in two of them in the
+      // wrong order.
+      step_table missing = all, swapped = all;
+      auto const is_joint = [](step_op const& one) {
+        return one.operation == op::join_forward || one.operation == op::join_backward;
+      };
+      lists& of = missing.of_rank;
+      auto const joint = std::find_if(of[1].begin(), of[1].end(), is_joint);
+      of[1].erase(joint);
+      CHECK(check_step(missing).cause == kind::waits_forever);
+      list& other = swapped.of_rank[1];
+      auto const first = std::find_if(other.begin(), other.end(), is_joint),
+                 next = std::find_if(first + 1, other.end(), is_joint);
+      std::swap(*first, *next);
+      CHECK(check_step(swapped).cause == kind::waits_forever);
+    }
+}
+
 TEST_CASE("replicas gather values in one order, whatever number of micro-batches each of them has") {
   step_facts const each{.sums_rounds = true, .gathers_values = true};
   step_table all = two_replicas(2, 1, each);

@@ -38,6 +38,21 @@ constexpr step_table two_replicas(std::int64_t first, std::int64_t second, step_
   return all;
 }
 
+/// Returns the lists of two ranks along ep on each pipeline stage, which exchange rows of experts
+/// and have these numbers of micro-batches.
+constexpr step_table ranks_with_experts(std::int64_t first, std::int64_t second, step_facts facts) {
+  step_table all{{.pp = facts.stages, .ep = 2}, {redco::shape::batch_axes}, false, {}, true};
+  facts.exchanges_rows = true;
+  facts.rounds = std::max(first, second);
+  facts.full_rounds = std::min(first, second);
+  for (facts.stage = 0; facts.stage < facts.stages; ++facts.stage)
+    for (std::int64_t const own : {first, second}) {
+      facts.micro_batches = own;
+      all.of_rank.push_back(step_of(facts));
+    }
+  return all;
+}
+
 /// Returns the list of a stage under one-forward-one-backward: stage `s` of `p` runs p - s - 1
 /// forwards before its first backward.
 constexpr list one_forward_one_backward(std::int16_t s, std::int16_t p, std::int32_t m) {

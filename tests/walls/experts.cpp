@@ -1,6 +1,7 @@
 #include "walls/checkpoints.hpp"
 #include "walls/training.hpp"
 
+#include <redco/ckpt/state_part.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/layer/branches.hpp>
 #include <redco/layer/experts.hpp>
@@ -16,6 +17,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <vector>
 
 // Models with experts train alike on one rank and on meshes that divide the experts.
@@ -62,18 +65,35 @@ mean weighted_loss(Net const& net, walls::share const& mine, int step) {
   return {(y.pow(2) * weights.slice(0, mine.begin, mine.end)).sum(), static_cast<double>(6 * mine.size())};
 }
 
-/// The unsharded gradients of the last step, the parameters after it, and the norms before
-/// clipping.
+/// The unsharded gradients of the last step, the state after it (parameters and the optimizer's
+/// moments), losses, and norms before clipping.
 struct stepped {
-  sharded::tensor_map gradients, parameters;
-  std::vector<double> norms;
+  sharded::tensor_map gradients, state;
+  std::vector<double> losses, norms;
 };
+
+/// Adds this rank's parts of the state to the unsharded tensors `all`.
+void add_state(sharded::tensor_map& all, std::vector<redco::ckpt::state_part> const& parts) {
+  static std::mutex one_at_a_time;
+  std::lock_guard const lock(one_at_a_time);
+  for (redco::ckpt::state_part const& part : parts) {
+    at::Tensor& whole = all[part.name];
+    if (!whole.defined()) whole = at::full(part.shape, std::nan(""), part.local.options());
+    at::Tensor to = whole, from = part.local;
+    for (std::size_t d = 0; d < part.shape.size(); ++d) {
+      auto const dim = static_cast<std::int64_t>(d);
+      to = to.narrow(dim, part.box.offset[d], part.box.shape[d]);
+      from = from.narrow(dim, 0, part.box.shape[d]);
+    }
+    to.copy_(from);
+  }
+}
 
 /// Trains `steps` steps. If `apart`, a rank adds one loss for each of its examples.
 template <class M>
 stepped train(mesh const& on, std::int64_t examples, int steps, bool apart = false, std::int64_t bucket = 0) {
   stepped result;
-  sharded::whole_tensors gradients, parameters;
+  sharded::whole_tensors gradients;
   redco::comm::run_ranks(on, {.threads = 1}, [&](rank_context& rank) {
     redco::run::trained_network<M> state({}, plan_of(M{}, on), adamw{.lr = 0.02, .clip_norm = 0.02}, dtype::f64, 5,
                                          rank.rank, {});
@@ -89,31 +109,32 @@ stepped train(mesh const& on, std::int64_t examples, int steps, bool apart = fal
         update.add(weighted_loss(bound_network<M>(state.net, in), part, step));
       }
       redco::run::step_result const done = update.finish(step, steps, false);
-      if (rank.rank == 0) result.norms.push_back(done.grad_norm);
+      if (rank.rank == 0) result.norms.push_back(done.grad_norm), result.losses.push_back(done.loss);
     }
+    add_state(result.state, state.parts());
     if (rank.dp_index() > 0) return;
     int const at = rank.coordinate(redco::shape::model_axes);
-    for (auto const& p : state.store.parameters()) {
+    for (auto const& p : state.store.parameters())
       if (p.trainable) gradients.add(p, p.gradient.clone(), at);
-      parameters.add(p, p.value.clone(), at);
-    }
   });
   result.gradients = gradients.all();
-  result.parameters = parameters.all();
   return result;
 }
 
 void check_alike(stepped const& found, stepped const& expected, double tolerance = 1e-10) {
   REQUIRE(found.norms.size() == expected.norms.size());
-  for (std::size_t i = 0; i < expected.norms.size(); ++i)
+  for (std::size_t i = 0; i < expected.norms.size(); ++i) {
     CHECK(found.norms[i] == Approx(expected.norms[i]).epsilon(tolerance));
+    CHECK(found.losses[i] == Approx(expected.losses[i]).epsilon(tolerance));
+  }
   for (auto const& [name, value] : expected.gradients) {
     INFO("gradient of " << name);
     CHECK(sharded::distance(found.gradients.at(name), value) < tolerance);
   }
-  for (auto const& [name, value] : expected.parameters) {
+  REQUIRE(found.state.size() == expected.state.size());
+  for (auto const& [name, value] : expected.state) {
     INFO(name);
-    CHECK(sharded::distance(found.parameters.at(name), value) < tolerance);
+    CHECK(sharded::distance(found.state.at(name), value) < tolerance);
   }
 }
 
@@ -196,7 +217,7 @@ TEST_CASE("the bias of a shared expert beside routed ones is added once, not tp 
   stepped const one = train<with_shared>({}, 4, 2);
   stepped const found = train<with_shared>({.tp = 2}, 4, 2);
   check_alike(found, one);
-  CHECK(one.parameters.contains("h.0.mlp.shared.down.bias"));
+  CHECK(one.state.contains("h.0.mlp.shared.down.bias"));
 }
 
 TEST_CASE("ranks without examples run 0 rows through every exchange, and train like one rank") {
@@ -214,7 +235,7 @@ TEST_CASE("biases that balance loads count the tokens of all ranks, and train al
   check_training<with_biases>(7);
 }
 
-TEST_CASE("an expert with zero tokens still gets decay and moments") {
+TEST_CASE("an expert with zero tokens still gets decay and moments, equal on every mesh") {
   // The tokens of one example leave some of the eight experts without rows.
   using few = mixture<moe<all_experts, top<1>>>;
   stepped const one = train<few>({}, 1, 3);
@@ -222,7 +243,8 @@ TEST_CASE("an expert with zero tokens still gets decay and moments") {
   for (std::int64_t e = 0; e < count; ++e)
     starved = starved || one.gradients.at("h.0.mlp.experts.up")[e].eq(0).all().item<bool>();
   REQUIRE(starved);
-  for (mesh const& on : {mesh{.ep = 2}, mesh{.ep = 4}, mesh{.ep = 2, .tp = 2}}) {
+  CHECK(one.state.contains("optimizer.exp_avg.h.0.mlp.experts.up"));
+  for (mesh const& on : {mesh{.ep = 2}, mesh{.ep = 4}, mesh{.ep = 2, .tp = 2}, mesh{.dp = 2, .ep = 2}}) {
     INFO("mesh " << walls::name_of(on));
     check_alike(train<few>(on, 1, 3), one);
   }

@@ -13,6 +13,7 @@ enum class joint_call : std::uint8_t {
   forward,   ///< A forward pass without gradients
   recorded,  ///< A forward pass that autograd records
   backward,  ///< The backward pass of all recorded forward passes since the last one
+  returned,  ///< The end of a loss function: no further call before backward
 };
 
 /// Announces this rank's next call to the ranks of the group and returns the kind of call that all

@@ -18,6 +18,7 @@ constexpr std::string_view name_of(joint_call call) {
     case joint_call::forward: return "a call without gradients";
     case joint_call::recorded: return "a call with gradients";
     case joint_call::backward: return "backward";
+    case joint_call::returned: return "the last call in a loss";
   }
   return "";
 }

@@ -65,7 +65,7 @@ constexpr void expert_parameters(fact::recorder& w, expert_sizes const& s, bool 
     fact::parameter_fact bias;
     bias.shape = {s.experts};
     bias.trained = bias.decay = false;
-    bias.why = fact::reason::statistics;
+    bias.why = fact::reason::router;
     w.parameter("gate.bias", bias);
   }
   if (s.gated) w.parameter("experts.gate", expert_weight(s, true));

@@ -55,6 +55,8 @@ class context_base {
   parameter_values const& parameters() const { return parameters_; }
 
   redco::pass const& pass() const { return pass_; }
+  /// Returns the number of this call of the network within its micro-batch.
+  std::uint32_t call() const { return call_; }
   comm::group& tp() const { return *pass_.tp; }
   /// Returns the group of ranks along the mesh axes `set`. Requires that the field `rank` of the
   /// pass is set.

@@ -10,6 +10,7 @@
 #include <redco/kernel/linear.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/layer/experts.hpp>
+#include <redco/random/stream.hpp>
 #include <redco/shape/axis.hpp>
 
 #include <cstdint>
@@ -22,7 +23,10 @@ struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
   using result = tensor<layers::out_t<layer, X>>;
 
   template <class Config>
-  explicit module(nn::builder<Config>& b) : sizes(layer::sizes(b.config())), router(b.parameter("gate.weight")) {
+  explicit module(nn::builder<Config>& b)
+      : sizes(layer::sizes(b.config())),
+        router(b.parameter("gate.weight")),
+        name_hash(random::site_of(b.path_of("gate.weight"))) {
     if (sizes.routing.bias_rate != 0) balance = b.balance("gate.bias", sizes.routing.bias_rate);
     if (sizes.gated) gate = b.parameter("experts.gate");
     up = b.parameter("experts.up");
@@ -65,6 +69,7 @@ struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
 
   layers::expert_sizes sizes;
   parameter router, gate, up, down, descend, ascend;
+  std::uint32_t name_hash;  ///< Hash of the router's name
   nn::load_balance balance;
   nn::detail::side_products of_hidden, of_results;
 
@@ -86,8 +91,12 @@ struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
   /// padding. If the ranks along the mesh axis cp have parts of the sequences, these are this
   /// rank's tokens.
   template <class Context>
-  static nn::detail::routed_sequences sequences_of(at::Tensor const& input, [[maybe_unused]] Context const& ctx) {
-    nn::detail::routed_sequences of{input.size(0), 1, {}};
+  nn::detail::routed_sequences sequences_of(at::Tensor const& input, Context const& ctx) const {
+    pass const& in = ctx.pass();
+    nn::detail::routed_sequences of{input.size(0), 1};
+    // Ranks along cp have parts of sequences, which a record on another mesh does not have.
+    if (in.cp == nullptr) of.record = in.routing;
+    of.place = {name_hash, in.step, ctx.call(), in.first_row(of.sequences)};
     for (std::int64_t d = 1; d + 1 < input.dim(); ++d) of.tokens *= input.size(d);
     pass const& in = ctx.pass();
     std::int64_t const all = in.cp == nullptr ? of.tokens : in.tokens.all;

@@ -3,6 +3,7 @@
 #include <redco/nn/network_base.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/comm/joint_calls.hpp>
+#include <redco/comm/rank_context.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/axis.hpp>
 
@@ -10,12 +11,16 @@ namespace redco::nn {
 
 /// Announces a call of a network whose experts are on several ranks. bound_network does so before
 /// each forward, and a training step before each backward. `in`: the pass of the call.
+/// `announce_return` announces the end of a loss function, if ranks join each micro-batch apart.
 inline void announce_call(pass const& in) {
   comm::announced(in.rank->group(shape::axis::ep),
                   at::GradMode::is_enabled() ? comm::joint_call::recorded : comm::joint_call::forward);
 }
 inline void announce_backward(rank_context const& rank) {
   comm::announced(rank.group(shape::axis::ep), comm::joint_call::backward);
+}
+inline void announce_return(rank_context const& rank) {
+  comm::announced(rank.group(shape::axis::ep), comm::joint_call::returned);
 }
 
 /// Takes part, with 0 rows, in the calls of a network with experts that ranks along the mesh axis
@@ -24,6 +29,15 @@ inline void announce_backward(rank_context const& rank) {
 /// prediction. Does nothing if the network exchanges no rows. `in`: a pass with the settings of the
 /// others' passes.
 void join_calls(network_base const& net, pass const& in);
+
+/// Takes part, with 0 rows, in forward of a micro-batch that other ranks along ep compute. Returns
+/// the sum of all recorded outputs, from which join_backward() starts; undefined if there are none.
+/// `chunk`: index of the model chunk that a pipeline stage runs.
+at::Tensor join_forward(network_base const& net, pass const& in, int chunk);
+
+/// Takes part in backward of a micro-batch that other ranks along ep compute. Adds the gradients to
+/// the parameters. `recorded`: result of join_forward().
+void join_backward(rank_context const& rank, at::Tensor const& recorded);
 
 }  // namespace redco::nn
 

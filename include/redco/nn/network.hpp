@@ -4,6 +4,7 @@
 #include <redco/nn/check_saved.hpp>
 #include <redco/nn/context.hpp>
 #include <redco/nn/context_entries.hpp>
+#include <redco/nn/detail/empty_call.hpp>
 #include <redco/nn/detail/stepped.hpp>
 #include <redco/nn/evaluated_stage.hpp>
 #include <redco/nn/in_layer.hpp>
@@ -17,6 +18,7 @@
 #include <redco/nn/pass.hpp>
 #include <redco/nn/stage_link.hpp>
 #include <redco/nn/stage_shapes.hpp>
+#include <redco/nn/stage_without_rows.hpp>
 #include <redco/nn/token_parts.hpp>
 #include <redco/nn/value_source.hpp>
 #include <redco/nn/watches.hpp>
@@ -51,9 +53,10 @@ class network;
 
 namespace redco::nn::detail {
 
-/// Calls a network with experts with 0 rows of input and returns the sum of its output.
+/// Calls a network with experts with 0 rows of input and returns the sum of its output. See
+/// network_base::call_without_rows().
 template <model M>
-at::Tensor call_without_rows(network_base const& net, pass const& in);
+at::Tensor call_without_rows(network_base const& net, pass const& in, int chunk);
 
 }  // namespace redco::nn::detail
 
@@ -140,25 +143,35 @@ typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x,
   return result;
 }
 
-/// Returns an input of a model with 0 examples.
 template <model M>
-at::Tensor input_without_rows(M const& m, parameter_store const& store) {
-  extents const shape = models::input_of(m, {0, 1});
-  auto const type = models::states_input<M> ? tensors::scalar_type_of(store.compute()) : at::kLong;
-  return at::empty({shape.size.data(), static_cast<std::size_t>(shape.rank)},
-                   at::TensorOptions(store.device()).dtype(type));
-}
-
-template <model M>
-at::Tensor call_without_rows(network_base const& net, pass const& in) {
+at::Tensor call_without_rows(network_base const& net, pass const& of, int chunk) {
   auto const& whole = static_cast<network<M> const&>(net);
-  pass own = in;
-  at::Tensor const x = begin_tokens(own, input_without_rows(whole.model(), net.store()), {},
+  std::uint32_t const call = of.calls++;
+  pass in = of;
+  in.values = begin_values(net.store());
+  at::Tensor const x = begin_tokens(in, input_with_rows(0, whole.model(), net.store()), {},
                                     layers::divides_sequences<models::net_of<M>>);
-  context<> const ctx(own, in.calls++, nullptr, net.values(), {});
-  auto const y = forward(whole, x, ctx);
-  if constexpr (std::is_same_v<typename results_of<M>::user, logits>) return y.hidden.local().sum();
-  else return y.sum();
+  auto const run = [&] { return forward(whole, x, context<>(in, call, nullptr, net.values(), {})); };
+  if (!net.is_stage()) return sum_of(run(), net.store());
+  at::Tensor sum;
+  std::optional<fact::program> facts;
+  for (int i = 0; i < net.blocks().chunks(); ++i) {
+    int const index = net.blocks().chunk(i);
+    if (chunk >= 0 && index != chunk) continue;
+    stage_without_rows link(net.blocks().cuts(), index);
+    in.stage = &link;
+    // Facts state shapes of one row, because some of them divide by the number of rows.
+    link.begin([&](std::int64_t block) {
+      at::Tensor const row = input_with_rows(1, whole.model(), net.store());
+      stage_shapes shapes = stage_shapes_at(facts, whole.model(), net.store(), in, block, row, at::Tensor());
+      shapes.hidden.front() = 0;
+      return shapes;
+    });
+    auto const y = run();
+    at::Tensor const one = link.is_last_chunk() ? sum_of(y, net.store()) : link.sum();
+    sum = sum.defined() ? sum + one : one;
+  }
+  return sum;
 }
 
 }  // namespace redco::nn::detail

@@ -50,9 +50,10 @@ class network_base {
   /// joint_calls.hpp).
   bool exchanges_rows() const { return empty_call_ != nullptr; }
   /// Calls the network with 0 rows of input, so that this rank's experts compute the rows of other
-  /// ranks. Returns the sum of the empty output, a scalar from which backward starts. Requires that
-  /// exchanges_rows() is true.
-  at::Tensor call_without_rows(pass const& in) const { return empty_call_(*this, in); }
+  /// ranks. Returns the sum of the empty output, a scalar from which backward starts. A pipeline
+  /// stage runs the model chunk with index `chunk`, or all of its chunks for -1, and passes nothing
+  /// on to other stages. Requires that exchanges_rows() is true.
+  at::Tensor call_without_rows(pass const& in, int chunk = -1) const { return empty_call_(*this, in, chunk); }
 
   /// Returns true if this rank runs only a pipeline stage of the network.
   bool is_stage() const { return is_stage_; }
@@ -64,7 +65,7 @@ class network_base {
       : store_(&store), blocks_(blocks), is_stage_(is_stage) {}
   ~network_base() = default;
 
-  using empty_call = at::Tensor (*)(network_base const&, pass const&);
+  using empty_call = at::Tensor (*)(network_base const&, pass const&, int chunk);
   /// Sets the function that calls the network with 0 rows.
   void exchange_rows_by(empty_call call) { empty_call_ = call; }
 

@@ -20,6 +20,7 @@ namespace redco::nn {
 class key_value_cache;
 class layer_watch;
 class parameter_watch;
+class routing_record;
 class stage_link;
 class value_source;
 
@@ -60,6 +61,8 @@ struct pass {
   at::Tensor positions = {};
   nn::parameter_watch* watch = nullptr;  ///< Observer of each use of a parameter; may be null
   nn::layer_watch* layers = nullptr;     ///< Observer of each layer's input and output; may be null
+  /// Record of the experts that routers choose, or whose experts they take; may be null
+  nn::routing_record* routing = nullptr;
   /// Connection to other pipeline stages; null if this rank runs the whole network, and in blocks
   nn::stage_link* stage = nullptr;
   /// Object that gathers the values of each block before use; null if they are in memory, and in

@@ -28,14 +28,6 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, launch const& how) {
   std::string const text = to_text(m);
   for (shape::axis const a : shape::all_axes)
     if (m[a] < 1) refuse("--mesh " + text + " has no ranks: give numbers from 1 on");
-  if (m.ep > 1 && m.pp > 1)
-    refuse(
-        "--mesh " + text +
-        ": pipeline stages exchange no rows of experts with other ranks; give pp=1, or ep=1, with which each rank has "
-        "all experts");
-  if (m.ep > 1 && o.zero > 0)
-    refuse("--mesh " + text + " with --zero " + std::to_string(o.zero) +
-           ": replicas do not share out state of models whose experts are divided among them; give --zero 0, or ep=1");
   if (ranks % how.processes != 0)
     refuse(how.launcher + " started " + std::to_string(how.processes) + " processes for the " + std::to_string(ranks) +
            (ranks == 1 ? " rank" : " ranks") + " of mesh " + text +
@@ -51,7 +43,7 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, launch const& how) {
   if (o.deadline && !(*o.deadline >= 0.001 && *o.deadline <= 1e8))
     refuse("--deadline " + log::short_text(*o.deadline, 4) + ": give the seconds that a rank waits, from 0.001 to 1e8");
   shape::check_zero(o.zero, o.zero_keep);
-  shape::check_zero_owner(o.zero_owner, o.zero);
+  shape::check_zero_owner(o.zero_owner, o.zero, m);
   // Throws for a group of replicas that the run does not have
   mesh_with_shares(o.zero_within, m, how.processes / how.processes_on_host, o.zero, o.zero_owner);
   // Throws for an invalid bucket size or overlap

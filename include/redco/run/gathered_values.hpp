@@ -78,8 +78,8 @@ class gathered_values final : public nn::value_source {
   shape::block_range blocks_{0, 0};
   std::int64_t place_ = 0;
   bool is_backward_ = false, is_called_ = false;
-  /// Gathers that have begun, for each of the store's buffers of values
-  std::vector<started_collective> gathers_;
+  /// The last gather that has begun in each lane, for each of the store's buffers of values
+  std::vector<std::vector<started_collective>> gathers_;
 };
 
 /// The values of parameters during an evaluation or a prediction, if each replica keeps only a

@@ -12,21 +12,28 @@
 #include <algorithm>
 #include <exception>
 #include <utility>
+#include <vector>
 
 namespace redco::run::detail {
 
-/// Allocates a buffer of values and starts to gather the shares of all ranks in it.
-inline started_collective gather(nn::parameter_store::value_part const& part, nn::parameter_store const& store,
-                                 rank_context& rank, bool overlaps) {
+/// Allocates a buffer of values and starts to gather the shares of all ranks in it. Returns the
+/// last gather in each lane: experts and other parameters have shares on other ranks.
+inline std::vector<started_collective> gather(nn::parameter_store::value_part const& part,
+                                              nn::parameter_store const& store, rank_context& rank, bool overlaps) {
   comm::collective_label const label("parameters");
   at::Tensor const values = store.allocate(part);
-  started_collective last;
+  std::vector<started_collective> last;
   for (shard::shared_range const& one : store.shares()) {
     if (one.begin < part.begin || part.end < one.end) continue;
-    last = start(rank, one.over, overlaps, [range = values.narrow(0, one.begin - part.begin, one.size())](auto& ranks) {
+    at::Tensor const range = values.narrow(0, one.begin - part.begin, one.size());
+    started_collective const now = start(rank, one.over, overlaps, [range](comm::group& ranks) {
       at::NoGradGuard const no_grad;
       ranks.all_gather_in_place(range);
     });
+    auto const before =
+        std::find_if(last.begin(), last.end(), [&](auto const& other) { return other.lane == now.lane; });
+    if (before == last.end()) last.push_back(now);
+    else *before = now;
   }
   return last;
 }
@@ -59,7 +66,8 @@ REDCO_INLINE gathered_values::gathered_values(nn::parameter_store const& store, 
 REDCO_INLINE gathered_values::~gathered_values() {
   store_.set_source(nullptr);
   try {
-    for (started_collective const& one : gathers_) one.wait();
+    for (std::vector<started_collective> const& all : gathers_)
+      for (started_collective const& one : all) one.wait();
   } catch (std::exception const&) {
     // The lane has failed and touches no memory any more. The step ends with its error.
   }
@@ -114,7 +122,8 @@ REDCO_INLINE void gathered_values::begin_gather(std::int64_t block) {
 REDCO_INLINE void gathered_values::end_gather(std::int64_t block) {
   begin_gather(block);
   for (std::size_t i = 0; i < gathers_.size(); ++i)
-    if (store_.value_parts()[i].block == block) gathers_[i].wait();
+    if (store_.value_parts()[i].block == block)
+      for (started_collective const& one : gathers_[i]) one.wait();
 }
 
 REDCO_INLINE gathered_calls::gathered_calls(nn::parameter_store const& store, rank_context& rank)

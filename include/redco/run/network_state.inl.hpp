@@ -18,10 +18,15 @@
 namespace redco::run::detail {
 
 /// Throws `error` with exit code 64 if the replicas cannot sum the gradients of all parameters
-/// during each backward, as ZeRO does from level 2 on.
+/// during each backward, as ZeRO does from level 2 on. Throws it also for biases that balance the
+/// loads of experts if each replica keeps a share of the values, as from level 3 on.
 inline void check_sums_in_backward(std::vector<shard::placed_parameter> const& all, int level) {
   for (shard::placed_parameter const& p : all) {
     bool const owned = p.plan.fact.start.draw == fact::initial::kind::own;
+    if (level > 2 && p.plan.fact.why == fact::reason::router && !p.plan.fact.trained)
+      throw error(exit_code::usage, "--zero " + std::to_string(level) + " and the parameter " + p.name +
+                                        ": biases that balance the loads of experts change after a step, when no rank "
+                                        "holds all values; give --zero 2, or balance by an auxiliary loss");
     if (!owned && p.plan.fact.why != fact::reason::statistics) continue;
     throw error(
         exit_code::usage,

@@ -70,6 +70,15 @@ inline std::string dtype_text(options::chosen_dtype const& chosen, at::Device de
   return text;
 }
 
+/// Returns the end of a sentence about the state of experts, if ranks along the mesh axis ep hold
+/// different ones.
+inline std::string expert_state_text(shape::zero const& zero, mesh const& on) {
+  if (on.ep == 1 || !zero.shared_over.has(shape::axis::dp)) return "";
+  int const sharing = on.size(zero.shared_over.without(shape::axis::ep));
+  if (sharing == 1) return "; each rank keeps the whole state of its experts, because dp is 1";
+  return "; each of " + std::to_string(sharing) + " ranks along dp keeps a share of its experts' state";
+}
+
 /// Returns a log line about the state that the replicas of the mesh `on` share out (ZeRO).
 inline std::string zero_text(shape::zero const& zero, mesh const& on) {
   bool const gradients = zero.on(on).sums_in_backward(), values = zero.shares_values();
@@ -83,6 +92,7 @@ inline std::string zero_text(shape::zero const& zero, mesh const& on) {
                                          : "") +
                     (zero.owner == shape::zero_owner::whole ? ", in whole matrices" : "") +
                     (groups > 1 ? "; " + std::to_string(groups) + " groups of replicas keep equal shares" : "") +
+                    expert_state_text(zero, on) +
                     (zero.level > 1 && on.pp > 1 ? "; a pipeline stage keeps all its gradients" : "")
               : std::string(": nothing is shared out, because there is one replica"));
 }

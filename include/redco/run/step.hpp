@@ -7,10 +7,12 @@
 #include <redco/run/network_state.hpp>
 #include <redco/run/step_work.hpp>
 #include <redco/run/trained_stage.hpp>
+#include <redco/nn/pass.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/replica_round.hpp>
 #include <redco/tensor/loss.hpp>
+#include <redco/tensor/torch.hpp>
 #include <redco/shard/regions.hpp>
 #include <redco/shape/blocks.hpp>
 #include <redco/schedule/step_of.hpp>
@@ -18,6 +20,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace redco::run {
@@ -68,7 +71,9 @@ class step_executor {
   void total_counts() { counts_ = counts_of_replicas(loss_, {&rank_.group(shape::batch_axes), round_.gaps}); }
   void backward(schedule::step_op const& one);
   void share_statistics() const;
-  void join_calls() const;
+  pass pass_without_examples() const;
+  void join_forward(schedule::step_op const& one);
+  void join_backward(schedule::step_op const& one);
   void reduce(schedule::step_op const& one);
   void exchange_shared();
   void sum_copied_shares();
@@ -94,6 +99,8 @@ class step_executor {
   terms loss_;                 ///< loss of the current micro-batch; empty after its backward
   /// Losses of the micro-batches in flight, with pipeline stages
   std::map<std::int32_t, terms> losses_;
+  /// Sums of outputs without rows, by chunk and micro-batch, from join_forward to join_backward
+  std::map<std::pair<std::int16_t, std::int32_t>, at::Tensor> joined_;
   std::vector<double> counts_;  ///< count of each term of the current loss, over all replicas
   bool last_ = false;
   std::int64_t backwards_ = 0;  ///< number of backwards of the step that have begun

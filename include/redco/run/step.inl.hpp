@@ -39,6 +39,7 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
                                           std::int64_t bucket, step_watch* watch)
     : state_(state), rank_(rank), facts_(facts), watch_(watch), sums_(state.store.regions().sums()) {
   facts_.gathers_values = state_.store.shares_values();
+  facts_.exchanges_rows = state.network().exchanges_rows();
   if (state_.network().is_stage()) stage_.emplace(state_, rank_, facts_);
   if (stage_ && facts_.in_one)
     throw error(
@@ -53,13 +54,16 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
   facts_.regions = std::distance(sums_.begin(), sums_.end());
   if (facts_.gathers_values && facts_.in_one) detail::refuse_own_losses();
   bool const sums_rounds = state_.store.has_cut_gradients();
+  if (facts_.in_one && sums_rounds && facts_.exchanges_rows)
+    throw error(exit_code::usage,
+                "--zero 2 and a step of the program's own with ranks along ep: a rank without a loss left would miss "
+                "the other ranks' exchanges of experts' rows; give --zero 1");
   // Only the program knows the number of losses of its own step.
   facts_.sums_rounds = sums_rounds && !facts_.in_one;
   // The order in which a round sums its buckets does not follow the regions.
   if (sums_rounds) facts_.regions = std::min<std::int64_t>(facts_.regions, 1);
   facts_.exchanges_first = !state_.store.shares().empty();
   facts_.meets_replicas = state.network().meets_replicas();
-  facts_.exchanges_rows = state.network().exchanges_rows();
   // A rank with fewer micro-batches adds gradients after its own last backward.
   if (facts_.exchanges_rows && (facts_.in_one || facts_.rounds != facts_.full_rounds)) bucket = 0;
   if (facts_.several_terms && facts_.rounds > 1)
@@ -103,7 +107,9 @@ REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
     case schedule::op::end_round: round_.finish(); break;
     case schedule::op::sit_out: round_of(one).sit_out(); break;
     case schedule::op::share_statistics: share_statistics(); break;
-    case schedule::op::join_calls: join_calls(); break;
+    case schedule::op::join_calls: nn::join_calls(state_.network(), pass_without_examples()); break;
+    case schedule::op::join_forward: join_forward(one); break;
+    case schedule::op::join_backward: join_backward(one); break;
     case schedule::op::reduce: reduce(one); break;
     case schedule::op::total: total(); break;
     case schedule::op::update: update(); break;
@@ -120,11 +126,14 @@ REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
 
 REDCO_INLINE void step_executor::forward(schedule::step_op const& one) {
   comm::replica_round const& round = round_of(one);
+  terms loss;
+  if (stage_) loss = stage_->forward(one, [&] { return work_->loss(one.micro, round, &*stage_); });
+  else loss = work_->loss(one.micro, round, nullptr);
+  if (facts_.joins_rounds()) nn::announce_return(rank_);
   if (!stage_) {
-    loss_ = work_->loss(one.micro, round, nullptr);
+    loss_ = std::move(loss);
     return count(loss_);
   }
-  terms const loss = stage_->forward(one, [&] { return work_->loss(one.micro, round, &*stage_); });
   if (!stage_->is_last_chunk()) return;
   count(loss);
   losses_[one.micro] = loss;
@@ -167,10 +176,21 @@ REDCO_INLINE void step_executor::backward(schedule::step_op const& one) {
   stage_->backward(one, loss.all.empty() ? at::Tensor() : sum_to_differentiate(loss, counts_));
 }
 
-/// Lets this rank's experts compute the rows of ranks that have more micro-batches in this step.
-REDCO_INLINE void step_executor::join_calls() const {
+/// Returns the pass in which this rank's experts compute the rows of ranks that have more
+/// micro-batches in this step.
+REDCO_INLINE pass step_executor::pass_without_examples() const {
   pass const of_work = work_ != nullptr ? work_->pass_without_examples() : pass();
-  nn::join_calls(state_.network(), of_work.rank != nullptr ? of_work : nn::training_pass(rank_));
+  return of_work.rank != nullptr ? of_work : nn::training_pass(rank_);
+}
+
+REDCO_INLINE void step_executor::join_forward(schedule::step_op const& one) {
+  joined_[{one.chunk, one.micro}] = nn::join_forward(state_.network(), pass_without_examples(), one.chunk);
+}
+
+REDCO_INLINE void step_executor::join_backward(schedule::step_op const& one) {
+  std::optional<nn::gradient_watch> ends;
+  if (shares_) ends.emplace(state_.network(), [this](parameter which) { shares_->end(which); });
+  nn::join_backward(rank_, joined_.extract({one.chunk, one.micro}).mapped());
 }
 
 /// Copies batch norm's running statistics from replica 0, which is in every round, to all.

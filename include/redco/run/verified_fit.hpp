@@ -7,6 +7,7 @@
 #include <redco/run/network_state.hpp>
 #include <redco/run/verify_records.hpp>
 #include <redco/run/verify_result.hpp>
+#include <redco/nn/routing_record.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/cost/setup.hpp>
@@ -61,7 +62,8 @@ class verified_fit {
     std::string not_planned;
   };
 
-  computed_step step_of(rank_context& rank, rank_progress& at, bool keeps_activations = false);
+  computed_step step_of(rank_context& rank, rank_progress& at, nn::routing_record& routing,
+                        bool keeps_activations = false);
   void compare_messages(rank_context const& rank, computed_step const& own, verify_result& result) const;
   std::string first_layer(std::int64_t steps, bool forward, double tolerance);
 

@@ -8,6 +8,7 @@
 #include <redco/run/stage_choices.hpp>
 #include <redco/run/step.hpp>
 #include <redco/run/step_work.hpp>
+#include <redco/nn/routing_record.hpp>
 #include <redco/comm/machines.hpp>
 #include <redco/cost/stage_costs.hpp>
 #include <redco/data/sampler.hpp>
@@ -31,6 +32,7 @@ REDCO_INLINE verify_result verified_fit::run(std::int64_t steps) {
   std::vector<rank_progress> ranks(static_cast<std::size_t>(where_.mesh().ranks()));
   std::vector<compared_update> compared;
   verify_result of_messages;
+  std::int64_t replayed = 0;
   // First step that differs, counted from 1; 0 if none does.
   std::int64_t differing = 0;
   auto const ended = [&] {
@@ -39,21 +41,25 @@ REDCO_INLINE verify_result verified_fit::run(std::int64_t steps) {
   };
   while (alone.step < steps && !ended()) {
     std::optional<computed_step> reference;
-    where_.run_alone([&](rank_context& rank) { reference = step_of(rank, alone); });
+    nn::routing_record routing(where_.compute());
+    where_.run_alone([&](rank_context& rank) { reference = step_of(rank, alone, routing); });
+    routing.replay();
     where_.run_ranks([&](rank_context& rank) {
-      computed_step const own = step_of(rank, ranks[static_cast<std::size_t>(rank.rank)]);
+      computed_step const own = step_of(rank, ranks[static_cast<std::size_t>(rank.rank)], routing);
       compared_update one =
           compare_updates(rank, "step " + std::to_string(alone.step), own.update, reference->update, where_.compute());
       if (!rank.first_of_process) return;
       if (alone.step == 1) compare_messages(rank, own, of_messages);
       compared.push_back(std::move(one));
     });
+    replayed += routing.replaced();
     if (differing == 0 && !verify_result_of(compared, where_.mesh(), where_.compute(), false).ok())
       differing = alone.step;
   }
   verify_result result = verify_result_of(compared, where_.mesh(), where_.compute());
   result.messages = std::move(of_messages.messages);
   result.messages_remark = std::move(of_messages.messages_remark);
+  result.replayed = replayed;
   if (differing > 0) {
     verify_step const& one = compared[static_cast<std::size_t>(differing - 1)].step;
     result.forward_differs = one.loss > 1 || one.count > 1;
@@ -70,9 +76,11 @@ REDCO_INLINE std::string verified_fit::first_layer(std::int64_t steps, bool forw
   std::string layer;
   for (std::int64_t step = 1; step <= steps; ++step) {
     std::optional<computed_step> reference;
-    where_.run_alone([&](rank_context& rank) { reference = step_of(rank, alone, step == steps); });
+    nn::routing_record routing(where_.compute());
+    where_.run_alone([&](rank_context& rank) { reference = step_of(rank, alone, routing, step == steps); });
+    routing.replay();
     where_.run_ranks([&](rank_context& rank) {
-      computed_step const own = step_of(rank, ranks[static_cast<std::size_t>(rank.rank)], step == steps);
+      computed_step const own = step_of(rank, ranks[static_cast<std::size_t>(rank.rank)], routing, step == steps);
       if (step < steps) return;
       std::string const found = differing_layer(rank, *own.activations, *reference->activations, forward, tolerance);
       if (rank.first_of_process) layer = found;
@@ -81,10 +89,10 @@ REDCO_INLINE std::string verified_fit::first_layer(std::int64_t steps, bool forw
   return layer;
 }
 
-/// Computes the next step of a rank as a fit does, and returns the step's records.
-/// `keeps_activations`: true to copy all activations.
+/// Computes the next step of a rank as a fit does, and returns the step's records. `routing`:
+/// records or replays the experts of tokens. `keeps_activations`: true to copy all activations.
 REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& rank, rank_progress& at,
-                                                               bool keeps_activations) {
+                                                               nn::routing_record& routing, bool keeps_activations) {
   diag::run_position::begin_step(at.step);
   if (!at.network) {
     at.network = with_.network(rank);
@@ -106,6 +114,7 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
   computed_step done{{}, std::make_unique<activation_record>(keeps_activations), {}, {}};
   pass in = pass_of_step(where_, rank, seed, at.step);
   in.layers = done.activations.get();
+  in.routing = &routing;
   if (keeps_activations) {
     in.recompute = {};
     in.shard_lane = nullptr;

@@ -73,6 +73,8 @@ struct verify_result {
   /// Reason why the messages were not compared with the plan, or a remark about a difference; empty
   /// if they are equal.
   std::string messages_remark;
+  /// Number of choices of experts with tied scores that the ranks of this process made as one rank
+  std::int64_t replayed = 0;
   /// Phrase that names the first difference; empty if nothing differs.
   std::string first;
   /// Path of the first layer whose output on the mesh differs. If the losses agree, path of the

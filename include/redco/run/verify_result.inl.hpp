@@ -67,6 +67,8 @@ REDCO_INLINE std::string verify_result::text(std::size_t most) const {
                     log::scientific_text(tolerance.update) + " of the largest, slots " +
                     log::scientific_text(tolerance.slot) + " of the tensor's largest; floor " +
                     log::scientific_text(tolerance.floor) + " of the network's largest\n";
+  if (replayed > 0)
+    all += "experts with tied scores are chosen as on one rank: " + std::to_string(replayed) + " choices\n";
   std::vector<std::vector<std::string>> lines{
       {"update", "loss, one rank", "loss, mesh", "difference", "norm, one rank", "norm, mesh", "difference"}};
   for (verify_step const& one : steps)

@@ -71,6 +71,9 @@ struct step_table {
   bool meets_replicas = false;
   /// Operations in order of execution, one list per rank of the mesh.
   std::vector<std::vector<step_op>> of_rank;
+  /// True if a replica without a micro-batch joins forward and backward of the others; see
+  /// step_facts::joins_rounds().
+  bool joins_rounds = false;
 };
 
 }  // namespace redco::schedule
@@ -135,6 +138,11 @@ class step_run {
     return {shape::batch_axes, gaps ? op::end_round : op::forward, one.micro};
   }
 
+  /// Returns the exchange of experts' rows in forward or backward (`of`) of a micro-batch.
+  static constexpr meeting joint(step_op const& one, op of) {
+    return {shape::axis::ep, of, one.micro * shape::stage_cuts::most_chunks + one.chunk};
+  }
+
   constexpr std::optional<meeting> meeting_of(std::size_t rank) const {
     step_op const& one = next(rank);
     switch (one.operation) {
@@ -148,11 +156,15 @@ class step_run {
       case op::exchange_shared: return meeting{shape::axis::pp, op::exchange_shared, 0};
       case op::share_statistics: return meeting{shape::batch_axes, op::share_statistics, 0};
       case op::join_calls: return meeting{shape::axis::ep, op::join_calls, 0};
+      case op::join_forward: return joint(one, op::forward);
+      case op::join_backward: return joint(one, op::backward);
       case op::send:
       case op::receive:
       case op::update: return {};
       default: break;
     }
+    if (all_.joins_rounds && (one.operation == op::forward || one.operation == op::backward))
+      return joint(one, one.operation);
     if (all_.meets_replicas) return round_of(rank, one);
     if (one.operation == op::total_counts) return meeting{shape::batch_axes, op::total_counts, one.micro};
     return {};

@@ -33,8 +33,12 @@ enum class op : std::uint8_t {
   /// Operation: takes part, with 0 rows, in the calls of a network with experts that other ranks
   /// along the mesh axis ep still make.
   join_calls,
-  send,     ///< Operation: starts to send a tensor to the rank of another model chunk
-  receive,  ///< Operation: waits for a tensor from the rank of another model chunk
+  /// Operation: takes part, with 0 rows, in forward of a micro-batch that other ranks along ep
+  /// compute and this replica does not have.
+  join_forward,
+  join_backward,  ///< Operation: like join_forward, for backward of a micro-batch
+  send,           ///< Operation: starts to send a tensor to the rank of another model chunk
+  receive,        ///< Operation: waits for a tensor from the rank of another model chunk
   /// Operation: starts to sum the gradients of a group of parameters over ranks; the sum is
   /// complete before the update. With `micro`, the gradients are those of one round (one
   /// micro-batch per replica), and the operation waits for their sum.
@@ -57,6 +61,8 @@ inline constexpr auto op_texts = meta::enum_texts<op>({
     {op::sit_out, "sit_out"},
     {op::share_statistics, "share_statistics"},
     {op::join_calls, "join_calls"},
+    {op::join_forward, "join_forward"},
+    {op::join_backward, "join_backward"},
     {op::send, "send"},
     {op::receive, "receive"},
     {op::reduce, "reduce"},
@@ -120,6 +126,13 @@ struct step_facts {
   /// null
   pipeline_table const* table = nullptr;
 
+  /// Returns true if a replica without micro-batches left joins forward and backward of each
+  /// micro-batch of the others, because other messages pass between them. Otherwise it joins all
+  /// calls at the end of the step.
+  constexpr bool joins_rounds() const {
+    return exchanges_rows && !in_one && (stages > 1 || sums_rounds || several_terms);
+  }
+
   friend constexpr bool operator==(step_facts const&, step_facts const&) = default;
 };
 
@@ -171,11 +184,11 @@ constexpr pipeline_table table_of(step_facts of) {
 namespace redco::schedule::detail {
 
 /// Adds the forwards and backwards of one pipeline stage to `all`, in the order of the schedule,
-/// with the receives before them and the sends after them. If replicas gather values, all of them
-/// have the order of the one with most micro-batches.
+/// with the receives before them and the sends after them. If replicas gather values or exchange
+/// rows of experts, all of them have the order of the one with most micro-batches.
 constexpr void add_pipeline(step_facts const& of, std::vector<step_op>& all) {
   step_facts of_all = of;
-  if (of.gathers_values) of_all.micro_batches = of.rounds;
+  if (of.gathers_values || of.joins_rounds()) of_all.micro_batches = of.rounds;
   if (of_all.micro_batches == 0) return;
   for (stage_op const& one : computations_of(of_all)) {
     bool const forward = one.work == stage_work::forward;
@@ -184,7 +197,10 @@ constexpr void add_pipeline(step_facts const& of, std::vector<step_op>& all) {
                after = static_cast<std::int16_t>(chunk + (forward ? 1 : -1));
     if (of.gathers_values)
       all.push_back({forward ? op::gather_forward : op::gather_backward, one.micro, chunk, -1, -1});
-    if (one.micro >= of.micro_batches) continue;
+    if (one.micro >= of.micro_batches) {
+      if (of.joins_rounds()) all.push_back({forward ? op::join_forward : op::join_backward, one.micro, chunk, -1, -1});
+      continue;
+    }
     auto const exists = [&of](std::int16_t other) { return other >= 0 && other < of.stages * of.chunks_per_stage; };
     if (exists(before)) all.push_back({op::receive, one.micro, chunk, before, -1});
     all.push_back({forward ? op::forward : op::backward, one.micro, chunk, -1, -1});
@@ -225,14 +241,17 @@ constexpr std::vector<step_op> step_of(step_facts const& of) {
   if (of.meets_replicas) {
     for (std::int64_t i = of.micro_batches; i < of.rounds; ++i) add(op::sit_out, i);
     if (of.full_rounds < of.rounds) all.push_back({op::share_statistics});
-  } else if (of.micro_batches == 0 && of.several_terms) {
-    add(op::total_counts, 0);
   }
-  if (of.exchanges_rows) all.push_back({op::join_calls});
-  for (std::int64_t i = of.micro_batches; of.sums_rounds && i < of.rounds; ++i) {
+  bool const by_round = of.stages == 1 && (of.sums_rounds || of.joins_rounds());
+  if (of.micro_batches == 0 && of.several_terms && !of.meets_replicas && !by_round) add(op::total_counts, 0);
+  if (of.exchanges_rows && !of.joins_rounds()) all.push_back({op::join_calls});
+  for (std::int64_t i = of.micro_batches; by_round && i < of.rounds; ++i) {
     if (of.gathers_values) add(op::gather_forward, i);
+    if (of.joins_rounds()) add(op::join_forward, i);
+    if (of.several_terms && !of.meets_replicas) add(op::total_counts, i);
     if (of.gathers_values) add(op::gather_backward, i);
-    reduce(i);
+    if (of.joins_rounds()) add(op::join_backward, i);
+    if (of.sums_rounds) reduce(i);
   }
   if (of.stages > 1 && of.exchanges_first) all.push_back({op::exchange_shared});
   if (!of.sums_rounds) reduce(-1);

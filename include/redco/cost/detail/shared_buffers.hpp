@@ -81,11 +81,12 @@ struct shared_buffers {
   constexpr std::int64_t kept() const { return sum(&shared_part::kept); }
   constexpr std::int64_t kept_trained() const { return sum(&shared_part::kept_trained); }
 
-  /// Returns the largest number of elements of a share.
+  /// Returns the largest number of elements of a share of which other ranks keep others.
   constexpr std::int64_t largest_share() const {
     std::int64_t most = 0;
     for (shared_part const& part : parts)
-      for (shard::shared_range const& one : part.shares) most = std::max(most, one.share());
+      for (shard::shared_range const& one : part.shares)
+        if (one.ranks > 1) most = std::max(most, one.share());
     return most;
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/nn/routing_record.hpp>
 #include <redco/nn/side_products.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
@@ -25,6 +26,9 @@ struct routed_sequences {
   at::Tensor counted = {};
   /// Group of the ranks that have the other tokens of these sequences; null if there are none
   comm::group* ranks = nullptr;
+  /// Record in which the router looks the tokens up at `place`; null: none
+  routing_record* record = nullptr;
+  routing_record::place place = {};
 };
 
 /// Returns the `k` experts of each token with their weights, for router scores [tokens, experts].
