@@ -98,7 +98,6 @@ struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
     if (in.cp == nullptr) of.record = in.routing;
     of.place = {name_hash, in.step, ctx.call(), in.first_row(of.sequences)};
     for (std::int64_t d = 1; d + 1 < input.dim(); ++d) of.tokens *= input.size(d);
-    pass const& in = ctx.pass();
     std::int64_t const all = in.cp == nullptr ? of.tokens : in.tokens.all;
     if constexpr (Context::template has<key_mask>) {
       at::Tensor const& mask = ctx.template get<key_mask>();
