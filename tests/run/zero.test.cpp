@@ -139,6 +139,13 @@ TEST_CASE("pipeline stages with shares exchange the gradients of tied weights be
   outcome const refused = trained(tied, with_zero(where), clipped, 1);
   CHECK(refused.run.code == 64);
   CHECK(refused.run.reason.starts_with("--overlap with --zero and pipeline stages"));
+  where.overlap = {};
+  for (int const level : {2, 3}) {
+    outcome const kept = changed(tied, with_zero(where, level), clipped, [](auto& o) { o.max_steps = 1; });
+    CHECK(kept.run.log.find("; a pipeline stage keeps all its gradients") != std::string::npos);
+    CHECK(kept.run.log.find("of the gradients") == std::string::npos);
+    CHECK((kept.run.log.find("and of the parameters") != std::string::npos) == (level == 3));
+  }
 }
 
 TEST_CASE("without clipping, parameters and states are bit-equal in f32 and bf16, also in buckets") {

@@ -9,6 +9,7 @@
 #include <redco/model/llama.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/optimizer/optimizers.hpp>
+#include <redco/shape/zero.hpp>
 #include <redco/adapt/plan/with_lora.hpp>
 
 #include <algorithm>
@@ -135,14 +136,17 @@ TEST_CASE("a run refuses to keep more blocks gathered than its model has, and to
 /// A language model whose activations are a large part of the bytes of a step.
 template <class Model>
 void check_peak(Model const& model, mesh const& on, dtype type, std::int64_t keep, std::int64_t micro_batches,
-                bool recompute, bool overlap = false, int level = 3) {
+                bool recompute, bool overlap = false, int level = 3,
+                shape::zero_owner owner = shape::zero_owner::element) {
   INFO(name_of(on) << ", " << redco::name_of(type) << ", " << keep << " blocks kept, " << micro_batches
-                   << " micro-batches, " << (recompute ? "recomputed" : "saved") << (overlap ? ", overlap" : ""));
+                   << " micro-batches, " << (recompute ? "recomputed" : "saved") << (overlap ? ", overlap" : "")
+                   << ", level " << level << ", owner " << shape::name_of(owner));
   silence const quiet;
   temporary_folder const folder;
   deployer_options where = in(folder.path, on);
   where.dtype = type;
   where.zero = level;
+  where.zero_owner = owner;
   where.zero_keep = keep;
   where.recompute = recompute;
   if (overlap) where.overlap = true;
@@ -169,6 +173,7 @@ void check_peak(Model const& model, mesh const& on, dtype type, std::int64_t kee
   run.micro_batches = micro_batches;
   run.gradient_bucket = on.pp == 1 ? 4 << 20 : 0;
   run.zero = level;
+  run.zero_owner = owner;
   run.zero_keep = keep;
   run.zero_overlaps = overlap;
   cost::rank_cost const plan = cost::cost_of(model, adamw{}, run);
@@ -176,7 +181,10 @@ void check_peak(Model const& model, mesh const& on, dtype type, std::int64_t kee
   INFO("planned " << planned << ", measured " << most);
   // Stages hold small tensors of their messages, too.
   CHECK(static_cast<double>(planned) >= (on.pp == 1 ? 1 : 0.99) * static_cast<double>(most));
-  CHECK(static_cast<double>(planned) <= 1.03 * static_cast<double>(most));
+  // A plan counts the matrices of a block that wait for their sum, and those whose sum overlaps, in
+  // each block's backward. In this small model, they are a quarter of all gradients.
+  double const above = overlap && owner == shape::zero_owner::whole ? 1.08 : 1.03;
+  CHECK(static_cast<double>(planned) <= above * static_cast<double>(most));
   for (run::step_measure const& one : fitted.measures)
     if (on.pp == 1) CHECK(one.sent == run::planned_traffic(plan.messages, on));
 }
@@ -194,6 +202,19 @@ TEST_CASE("the peak of a step with gathered blocks is at most 3 % below the plan
   check_peak(small, {.dp = 2}, dtype::f32, 0, 2, true, true);
   check_peak(untied, {.dp = 2, .tp = 2}, dtype::bf16, 1, 2, false, true);
   check_peak(untied, {.pp = 2, .dp = 2}, dtype::bf16, 1, 4, false);
+}
+
+TEST_CASE("the peak of a step whose matrices belong to replicas is near the plan, and never above") {
+  gpt2 const small{{.vocab = 123, .context = 64, .width = 64, .heads = 4, .layers = 4, .dropout = 0.1}};
+  constexpr shape::zero_owner whole = shape::zero_owner::whole;
+  for (int const level : {2, 3}) {
+    check_peak(small, {.dp = 2}, dtype::f32, 0, 2, false, false, level, whole);
+    check_peak(small, {.dp = 3}, dtype::bf16, 0, 1, true, true, level, whole);
+    check_peak(small, {.dp = 2, .tp = 2}, dtype::f32, 0, 2, false, true, level, whole);
+  }
+  check_peak(small, {.dp = 2}, dtype::f32, 2, 2, false, false, 3, whole);
+  check_peak(small, {.pp = 2, .dp = 2}, dtype::f32, 0, 4, false, false, 3, whole);
+  check_peak(small, {.pp = 2, .dp = 2}, dtype::f32, 0, 4, false, false, 2);
 }
 
 }  // namespace zero_plan_run_test
