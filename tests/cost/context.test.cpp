@@ -83,6 +83,12 @@ TEST_CASE("activations and operations are divided over the ranks of a sequence")
   CHECK(four.operations.total() == one.operations.total() / 4);
 }
 
+TEST_CASE("batches have whole sequences on each rank, which also holds its own part") {
+  std::int64_t const whole = cost({}).memory.batches / 3;  // one in use, and two prepared ahead
+  CHECK(cost({.cp = 2}).memory.batches == 3 * whole + whole / 2);
+  CHECK(cost({.cp = 4}).memory.batches == 3 * whole + whole / 4);
+}
+
 TEST_CASE("stages pass on their rank's tokens of each sequence") {
   for (collective const kind : {collective::send, collective::recv}) {
     auto const bytes = [&](mesh const& on) {

@@ -145,8 +145,8 @@ std::vector<ring_case> cases_of_sequences(std::int64_t tokens) {
 void compare_all(at::ScalarType type, double tolerance) {
   INFO(at::toString(type));
   for (std::int64_t const tokens : {1, 11, 24}) {
-    std::vector<ring_case> cases = cases_of_sequences(tokens);
-    for (ring_case const& one : cases_of_blocks()) cases.push_back(one);
+    std::vector<ring_case> cases = cases_of_blocks();
+    for (ring_case const& one : cases_of_sequences(tokens)) cases.push_back(one);
     std::vector<one_rank> expected;
     for (ring_case const& one : cases) expected.push_back(computed_whole(tokens, one.options, type));
     for (int const ranks : {2, 3, 4})

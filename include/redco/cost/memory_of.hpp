@@ -105,7 +105,8 @@ constexpr memory memory_of(simulation const& of, optimizer::demands const& deman
   else detail::add_shared(m, buffers, demands, s);
   if (!buffers.places.empty()) detail::add_owned(m, buffers, of.program().parameters, demands, s);
   for (detail::placed_tensor const& t : of.tensors())
-    if (t.lifetime == detail::placed_tensor::kind::batch) m.batches += t.all() * (1 + s.prefetch);
+    if (t.lifetime == detail::placed_tensor::kind::batch)
+      m.batches += detail::held_batch(t.all(), s) + detail::whole_batch(t.all(), s) * s.prefetch;
   m.loss = of.loss();
   m.loss_workspace = of.loss_workspace();
   m.gathered = of.gathered();

@@ -67,3 +67,19 @@ struct setup {
 };
 
 }  // namespace redco::cost
+
+namespace redco::cost::detail {
+
+/// Returns the bytes of a tensor [examples, tokens] of a batch, of which the rank computes `part`
+/// bytes. A batch has whole sequences on each rank.
+constexpr std::int64_t whole_batch(std::int64_t part, setup const& s) {
+  return s.mesh.cp == 1 ? part : part / s.rank_load().sequence * s.load.sequence;
+}
+
+/// Returns the bytes of this tensor while the rank computes with it. If sequences have parts, the
+/// rank also holds its own part.
+constexpr std::int64_t held_batch(std::int64_t part, setup const& s) {
+  return whole_batch(part, s) + (s.mesh.cp > 1 ? part : 0);
+}
+
+}  // namespace redco::cost::detail

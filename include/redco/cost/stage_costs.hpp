@@ -242,7 +242,7 @@ constexpr std::vector<stage_cost> costs_of_stages(fact::program const& whole, op
   std::int64_t const batch = batch_bytes(whole, s);
   for (int stage = 0; stage < s.mesh.pp; ++stage) {
     all.push_back(plan.cost_of(stage, demands));
-    all.back().cost.memory.batches = batch * (all.back().in_flight + s.prefetch);
+    all.back().cost.memory.batches = held_batch(batch, s) * all.back().in_flight + whole_batch(batch, s) * s.prefetch;
   }
   return all;
 }

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace redco::kernel::detail {
 
@@ -114,7 +115,9 @@ struct ring_function : tensors::recorded_function<ring_function<Twin>> {
         some_keys(sums[1]).add_(into.v);
       }
     });
-    at::Tensor const of_qkv = at::cat({of_queries, ring.passed_on(of_block)}, 2).to(saved[0].scalar_type());
+    at::Tensor const of_keys = ring.passed_on(std::exchange(of_block, {})), of_qkv = at::empty_like(saved[0]);
+    of_qkv.narrow(2, 0, of_queries.size(2)).copy_(of_queries);
+    of_qkv.narrow(2, of_queries.size(2), of_keys.size(2)).copy_(of_keys);
     return {of_qkv, saved[3].defined() ? sink_gradient(saved, g) : at::Tensor(), {}};
   }
 

@@ -231,6 +231,12 @@ struct attention {
     }
     w.backward(asked);
     w.workspace("key_value_gradient", key_values);
+    if (parts > 1 && !exchanges) {
+      // A ring sums gradients of its queries, and of two blocks of keys and values.
+      w.workspace("query_sums", asked, fact::width_kind::accumulate);
+      w.workspace("block_sums", key_values, fact::width_kind::accumulate);
+      w.workspace("received_block_sums", key_values, fact::width_kind::accumulate);
+    }
     if (sizes.sinks) w.workspace("sink_gradient", {{rows, own}, 1, own}, fact::width_kind::accumulate);
     if (exchanges) {
       exchange_facts(w, queries.shape, queries.shape, heads);
