@@ -113,17 +113,15 @@ constexpr void routing_facts(fact::recorder& w, expert_sizes const& s, std::int6
 constexpr void expert_row_facts(fact::recorder& w, expert_sizes const& s, std::int64_t tokens) {
   using shape::collective, fact::width_kind;
   std::int64_t const rows = shape::saturating_multiply(tokens, s.chosen), ins = s.gated ? 2 * s.hidden : s.hidden;
-  extents const sent{rows, s.sent};
+  extents const sent{rows, s.sent}, inner{rows, s.hidden};
   w.save("slots", {rows}, -1, width_kind::index);
   for (bool const backward : {false, true})
     w.message(collective::all_to_all, backward, sent, width_kind::compute, 2, shape::axis::ep);
   w.save("rows", sent, -1, width_kind::compute);
   w.multiply(rows, s.sent, ins);
   fact::named_weight const gate{"experts.gate", expert_weight(s, true)}, up{"experts.up", gate.fact};
-  extents const inner{rows, s.hidden};
   fact::flow const input{sent, -1, 0, w.activation.id}, hidden{inner, 1, s.hidden, w.activation.id};
-  if (s.gated) fact::state_side_products(w, input, {gate, up});
-  else fact::state_side_products(w, input, {up});
+  s.gated ? fact::state_side_products(w, input, {gate, up}) : fact::state_side_products(w, input, {up});
   if (s.gated) w.save("gate_and_up", {rows, ins}, 1, width_kind::compute, s.hidden);
   else if (!keeps_output(s.activation)) w.save("up", {rows, ins}, 1, width_kind::compute, s.hidden);
   w.save("activated", {rows, s.hidden}, 1, width_kind::compute, s.hidden);
