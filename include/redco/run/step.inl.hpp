@@ -31,6 +31,12 @@ namespace redco::run::detail {
               "and again in backward, and do not know the order of the step's calls and losses; give --zero 2");
 }
 
+[[noreturn]] inline void refuse_own_losses_of_experts() {
+  throw error(exit_code::usage,
+              "--zero 2 and a step of the program's own with ranks along ep: a rank without a loss left would miss "
+              "the other ranks' exchanges of experts' rows; give --zero 1");
+}
+
 }  // namespace redco::run::detail
 
 namespace redco::run {
@@ -54,10 +60,7 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
   facts_.regions = std::distance(sums_.begin(), sums_.end());
   if (facts_.gathers_values && facts_.in_one) detail::refuse_own_losses();
   bool const sums_rounds = state_.store.has_cut_gradients();
-  if (facts_.in_one && sums_rounds && facts_.exchanges_rows)
-    throw error(exit_code::usage,
-                "--zero 2 and a step of the program's own with ranks along ep: a rank without a loss left would miss "
-                "the other ranks' exchanges of experts' rows; give --zero 1");
+  if (facts_.in_one && sums_rounds && facts_.exchanges_rows) detail::refuse_own_losses_of_experts();
   // Only the program knows the number of losses of its own step.
   facts_.sums_rounds = sums_rounds && !facts_.in_one;
   // The order in which a round sums its buckets does not follow the regions.
@@ -153,6 +156,7 @@ REDCO_INLINE void step_executor::count(terms const& loss) {
 
 REDCO_INLINE void step_executor::differentiate(terms const& loss) {
   if (values_) detail::refuse_own_losses();
+  if (shares_ && facts_.exchanges_rows) detail::refuse_own_losses_of_experts();
   loss_ = loss;
   if (facts_.several_terms) total_counts();
   if (shares_) shares_->announce();
