@@ -1,9 +1,11 @@
 #include "catch.hpp"
 
 #include <redco/cost/cost_of.hpp>
+#include <redco/shard/facts.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/t5.hpp>
+#include <redco/fact/event.hpp>
 #include <redco/optimizer/optimizers.hpp>
 #include <redco/shape/sequence_part.hpp>
 #include <redco/diag/error.hpp>
@@ -81,6 +83,19 @@ TEST_CASE("activations and operations are divided over the ranks of a sequence")
   CHECK(four.memory.activations == one.memory.activations / 4);
   CHECK(two.operations.total() == one.operations.total() / 2);
   CHECK(four.operations.total() == one.operations.total() / 4);
+}
+
+TEST_CASE("backward of a ring holds sums of the gradients of queries and of two blocks") {
+  auto const sums = [](mesh const& on) {
+    redco::cost::setup const run{.mesh = on, .load = {3, 16}};
+    std::int64_t elements = 0;
+    for (redco::fact::event const& e : redco::shard::facts_of(model, run.rank_load()).events)
+      if (e.kind == redco::fact::event_kind::hold && (e.slot == "query_sums" || e.slot.ends_with("block_sums")))
+        elements += e.tensor.shape.count();
+    return elements;
+  };
+  CHECK(sums({.cp = 2}) == 0);
+  CHECK(sums({.cp = 4}) == examples * 4 * (4 + 2 * 2 * 2) * head_dim);
 }
 
 TEST_CASE("batches have whole sequences on each rank, which also holds its own part") {
