@@ -8,6 +8,7 @@ function(redco_hosts_test name script)
   redco_add_test(hosts.${name} COMMAND ${redco_python} ${CMAKE_CURRENT_SOURCE_DIR}/hosts/${script} ${arg_ARGUMENTS}
     PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: " ${arg_PROPERTIES})
 endfunction()
+list(APPEND redco_built ${CMAKE_CURRENT_SOURCE_DIR}/hosts/expert_rows.cpp)
 if("run" IN_LIST redco_rooms AND NOT REDCO_SANITIZE AND REDCO_EXAMPLES)
   set(hosts ${PROJECT_BINARY_DIR}/tests/hosts)
   set(mpirun)

@@ -141,7 +141,8 @@ TEST_CASE("public models are read as published, or refused with the part that re
     CHECK(refused([&] {
             redco::pretrained::model_from_config(entry.at("config"), "c.json", [&](auto const& model) {
               CHECK(numbers_in(model) == entry.at("parameters").get<std::int64_t>());
-              check_names(model, entry, table.at("layouts"));
+              // Experts have a tensor each; parity folders check their names.
+              if (entry.contains("tensors")) check_names(model, entry, table.at("layouts"));
               return 0;
             });
           }) == "");

@@ -63,10 +63,13 @@ inline at::Tensor balance_loss_of(at::Tensor const& probabilities, at::Tensor co
   }
   std::int64_t const groups = factors.size(0);
   std::int64_t const tokens = form.balance == layers::balance_loss::per_batch ? chosen.size(0) : of.tokens;
-  // Autograd saves the mask itself, which belongs to the batch.
-  at::Tensor const counting = of.counted.defined()
-                                  ? at::where(of.counted.to(at::kBool).reshape({-1, 1}), probabilities, at::Scalar(0))
-                                  : probabilities;
+  at::Tensor counting = probabilities;
+  if (of.counted.defined() && of.ranks == nullptr) {
+    // Autograd saves the mask itself, which belongs to the batch.
+    counting = at::where(of.counted.to(at::kBool).reshape({-1, 1}), probabilities, at::Scalar(0));
+  } else if (of.counted.defined()) {
+    counting = probabilities * of.counted.to(probabilities.scalar_type()).reshape({-1, 1});
+  }
   return (counting.view({groups, tokens, experts}).sum(1) * tensors::save_as("balance", factors)).sum();
 }
 
