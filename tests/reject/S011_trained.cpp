@@ -3,7 +3,8 @@
 #include "points.hpp"
 #include <redco/shard/legal.hpp>
 
-constexpr redco::model_of<redco::sequential<redco::linear<1, 1>>> model{};
+using network = redco::sequential<redco::linear<1, 1>>;
+constexpr redco::model_of<network> model{};
 constexpr redco::model_of<redco::sequential<redco::gru<1, 1>>> of_sequences{};
 
 #if REDCO_ACCEPT
