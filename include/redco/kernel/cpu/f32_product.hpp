@@ -84,13 +84,6 @@ struct f32_product {
       for (std::int64_t i = 0; i < Width; ++i) to[l * Width + i] = from[i * vector + l];
   }
 
-  /// Returns scratch memory of this thread, aligned to 64 bytes for vector loads.
-  template <int Slot>
-  static float* aligned(std::int64_t n) {
-    auto const address = reinterpret_cast<std::uintptr_t>(scratch<float, Slot>(n + 15));
-    return reinterpret_cast<float*>((address + 63) / 64 * 64);
-  }
-
   /// The part of the product with `columns` columns of b and `length` rows of b, from row l on.
   struct chunk {
     f32_product const& p;
@@ -98,7 +91,7 @@ struct f32_product {
 
     void run(std::int64_t threads) const {
       std::int64_t const panels = (columns + wide - 1) / wide;
-      float* const of_b = aligned<34>(panels * wide * length);
+      float* const of_b = aligned_scratch<float, 34>(panels * wide * length);
       auto const each = [&](std::int64_t count, auto const& f) {
         tensors::parallel(count, threads == 1 ? count : 1, f);
       };
@@ -123,7 +116,7 @@ struct f32_product {
     /// Computes rows [row, last) of c with the panels [from, to).
     void multiply(std::int64_t row, std::int64_t last, float const* of_b, std::int64_t from, std::int64_t to) const {
       std::int64_t const strips = (last - row + high - 1) / high;
-      float* const of_a = aligned<35>(strips * high * length);
+      float* const of_a = aligned_scratch<float, 35>(strips * high * length);
       pack<high>(p.a.data + row * p.a.row + l * p.a.column, p.a.row, p.a.column, last - row, length, of_a);
       for (std::int64_t i = 0; p.alpha != 1 && i < strips * high * length; ++i) of_a[i] *= p.alpha;
       with_lanes<float>(tiles{*this, row, last, of_a, of_b, from, to});

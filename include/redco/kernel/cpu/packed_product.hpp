@@ -33,7 +33,7 @@ struct packed_product {
     bool const alone = m * n * k < (std::int64_t{1} << 20) || tensors::computes_alone();
     for (std::int64_t first = 0; first < n; first += most) {
       std::int64_t const panels = (std::min(most, n - first) + panel_columns - 1) / panel_columns;
-      bf16_pair* const packed = aligned<12>(panels * panel_pairs());
+      bf16_pair* const packed = aligned_scratch<bf16_pair, 12>(panels * panel_pairs());
       auto const each = [&](std::int64_t count, std::int64_t grain, auto const& f) {
         tensors::parallel(count, alone ? count : grain, f);
       };
@@ -71,14 +71,6 @@ struct packed_product {
   }
   std::int64_t panel_pairs() const { return pairs() * panel_columns; }
 
-  /// Returns scratch memory of this thread for `n` pairs of bf16, aligned to 64 bytes for vector
-  /// loads.
-  template <int Slot>
-  static bf16_pair* aligned(std::int64_t n) {
-    auto const address = reinterpret_cast<std::uintptr_t>(scratch<bf16_pair, Slot>(n + 15));
-    return reinterpret_cast<bf16_pair*>((address + 63) / 64 * 64);
-  }
-
   template <std::int64_t Width>
   void pack(matrix<at::BFloat16> const& from, std::int64_t column, std::int64_t count, bf16_pair* to) const {
 #if defined(__x86_64__)
@@ -94,7 +86,8 @@ struct packed_product {
     for (std::int64_t i = begin; i < end; i += most_rows()) {
       std::int64_t const rows = std::min(most_rows(), end - i);
       bf16_pair* const group =
-          a.transposed ? aligned<13>((rows + row_group - 1) / row_group * row_group * pairs()) : nullptr;
+          a.transposed ? aligned_scratch<bf16_pair, 13>((rows + row_group - 1) / row_group * row_group * pairs())
+                       : nullptr;
       for (std::int64_t r = 0; a.transposed && r < rows; r += row_group)
         pack<row_group>({a.data, a.stride, false}, i + r, std::min(row_group, rows - r), group + r * pairs());
       for (std::int64_t panel = from; panel < to; ++panel) {

@@ -16,4 +16,12 @@ T* scratch(std::int64_t n) {
   return memory.data();
 }
 
+/// Like scratch(), aligned to 64 bytes for vector loads.
+template <class T, int Slot>
+T* aligned_scratch(std::int64_t n) {
+  constexpr std::int64_t more = 64 / sizeof(T) - 1;
+  auto const address = reinterpret_cast<std::uintptr_t>(scratch<T, Slot>(n + more));
+  return reinterpret_cast<T*>((address + 63) / 64 * 64);
+}
+
 }  // namespace redco::kernel::cpu
