@@ -113,7 +113,7 @@ TEST_CASE("a large linear map in f32 computes result and gradients on the chosen
     auto const found = torch::autograd::grad({y}, leaves, {g});
     for (std::size_t i = 0; i < found.size(); ++i) CHECK(error(found[i], wanted[i]) < 1e-5);
     bool const by_kernels = redco::tensors::kernel_set_in_use() == redco::tensors::kernel_set::fastest;
-    CHECK((y.grad_fn()->name() == "small_linear") == (by_kernels && path == f32_path::packed));
+    CHECK((y.grad_fn()->name() == "fused_linear") == (by_kernels && path == f32_path::packed));
 
     // Products into memory have the bits of the linear map.
     at::NoGradGuard const unrecorded;

@@ -106,7 +106,7 @@ TEST_CASE("a network of tanh has one node per linear map and the meta-gradients 
         expected = meta();
       });
   CHECK(call.operators == std::map<std::string, int>{});
-  CHECK(back.nodes == std::map<std::string, int>{{"small_linear", 3}});
+  CHECK(back.nodes == std::map<std::string, int>{{"fused_linear", 3}});
   REQUIRE(found.size() == 6);
   for (std::size_t i = 0; i < found.size(); ++i) CHECK(at::allclose(found[i], expected[i], 1e-12, 1e-14));
 }
@@ -201,11 +201,11 @@ TEST_CASE("a step of a small network takes exactly the expected operators and no
   CHECK(call.operators == counts{});
   CHECK(call.nodes == counts{});
   CHECK(constant == 0);
-  CHECK(inner.nodes == counts{{"MseLossBackward0", 1}, {"small_linear", 3}});
+  CHECK(inner.nodes == counts{{"MseLossBackward0", 1}, {"fused_linear", 3}});
   CHECK(outer.nodes == counts{{"MseLossBackwardBackward0", 1},
                               {"gradient_step", 1},
-                              {"small_linear", 6},
-                              {"small_linear_gradients", 3},
+                              {"fused_linear", 6},
+                              {"fused_linear_gradients", 3},
                               {"torch::autograd::AccumulateGrad", 6}});
 }
 

@@ -5,8 +5,8 @@
 #include <redco/kernel/activations.hpp>
 #include <redco/kernel/cpu/activate.hpp>
 #include <redco/kernel/cpu/computes.hpp>
+#include <redco/kernel/cpu/fused_linear.hpp>
 #include <redco/kernel/cpu/linear.hpp>
-#include <redco/kernel/cpu/small_linear.hpp>
 #include <redco/kernel/detail/dispatch.hpp>
 #include <redco/kernel/parameter_uses.hpp>
 #include <redco/tensor/without_dispatch.hpp>
@@ -26,7 +26,7 @@ REDCO_INLINE at::Tensor linear_before(after_linear next, at::Tensor const& x, at
   auto const one = [&] {
     return tensors::is_recorded(x, weight, bias) && cpu::is_small_linear(x, weight, bias) &&
                    parameter_uses::current() == nullptr
-               ? cpu::small_linear(x, weight, bias, next)
+               ? cpu::fused_linear(x, weight, bias, next)
                : two();
   };
   return detail::dispatch(x, one, two);

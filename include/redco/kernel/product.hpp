@@ -4,10 +4,9 @@
 
 namespace redco::kernel {
 
-/// Returns the matrix product a b, as the gradients of `linear` need it. On a CPU,
-/// uses the implementation of this process for bf16 (bf16_path) and for large products in f32
-/// (f32_path), else ATen. With grad mode on
-/// (create_graph), ATen computes the product and autograd records it.
+/// Returns the matrix product a b, as the gradients of `linear` need it. On a CPU, uses the
+/// implementation of this process for bf16 (bf16_path) and for large products in f32 (f32_path),
+/// else ATen. With grad mode on (create_graph), ATen computes the product and autograd records it.
 at::Tensor product(at::Tensor const& a, at::Tensor const& b);
 
 /// Computes y = a b + bias into existing memory; `bias` may be undefined. The result is bit-equal

@@ -10,12 +10,8 @@ namespace redco::kernel {
 
 REDCO_INLINE void product_into(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b, at::Tensor const& bias) {
   at::NoGradGuard const unrecorded;
-  auto const by_aten = [&] {
-    at::Tensor out = y;
-    bias.defined() ? at::addmm_out(out, bias, a, b) : at::mm_out(out, a, b);
-  };
   detail::dispatch(
-      a, [&] { cpu::product(y, a, b, bias); }, by_aten);
+      a, [&] { cpu::product(y, a, b, bias); }, [&] { cpu::aten_product(y, a, b, bias); });
 }
 
 }  // namespace redco::kernel

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <redco/kernel/cpu/fused_linear.hpp>
 #include <redco/kernel/cpu/lanes.hpp>
 #include <redco/kernel/cpu/product.hpp>
 #include <redco/kernel/cpu/scratch.hpp>
-#include <redco/kernel/cpu/small_linear.hpp>
 #include <redco/kernel/product.hpp>
 #include <redco/tensor/bf16_path.hpp>
 #include <redco/tensor/parallel.hpp>
@@ -196,7 +196,7 @@ inline at::Tensor linear(at::Tensor const& x, at::Tensor const& weight, at::Tens
   bool const few = bf16 ? tensors::bf16_path_in_use() != tensors::bf16_path::onednn : x.scalar_type() == at::kFloat;
   if (few && has_few_rows(x, weight)) return few_rows_linear(x, weight, bias);
   if (is_small_linear(x, weight, bias) || is_panel_linear(x, weight, bias) || is_packed_linear(x, weight, bias))
-    return small_linear(x, weight, bias);
+    return fused_linear(x, weight, bias);
   if (!bf16) return at::linear(x, weight, bias);
   return bf16_linear::apply(x, weight, bias.defined() ? std::optional(bias) : std::nullopt);
 }

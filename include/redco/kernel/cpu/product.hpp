@@ -135,15 +135,19 @@ inline void blas_product(at::Tensor const& y, matrix<at::BFloat16> a, matrix<at:
   }
 }
 
+/// Computes y = a b + bias with ATen, on any device. `bias` may be undefined.
+inline void aten_product(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b, at::Tensor const& bias) {
+  at::Tensor out = y;
+  bias.defined() ? at::addmm_out(out, bias, a, b) : at::mm_out(out, a, b);
+}
+
 /// Computes y = a b + bias in bf16, summed in f32, by the bf16 implementation that this process
 /// uses (see bf16_path). a and b may be transposed; rows of y may be strided.
 inline void bf16_product(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b, at::Tensor const& bias = {}) {
   tensors::bf16_path const path = tensors::bf16_path_in_use();
   if (path == tensors::bf16_path::onednn) {
     tensors::memory_counter::scope const apart(tensors::library_memory());
-    at::Tensor out = y;
-    bias.defined() ? at::addmm_out(out, bias, a, b) : at::mm_out(out, a, b);
-    return;
+    return aten_product(y, a, b, bias);
   }
   at::Tensor const left = with_unit_stride(a), right = with_unit_stride(b);
   if (path == tensors::bf16_path::blas)
@@ -168,8 +172,7 @@ inline void product(at::Tensor const& y, at::Tensor const& a, at::Tensor const& 
   bool const f32 = a.scalar_type() == at::kFloat && b.scalar_type() == at::kFloat && y.scalar_type() == at::kFloat;
   if (f32 && y.numel() > 0 && y.stride(1) == 1 && is_packed_product(b.size(1), b.size(0)))
     return packed_f32_product(y, a, b, bias);
-  at::Tensor out = y;
-  bias.defined() ? at::addmm_out(out, bias, a, b) : at::mm_out(out, a, b);
+  aten_product(y, a, b, bias);
 }
 
 }  // namespace redco::kernel::cpu

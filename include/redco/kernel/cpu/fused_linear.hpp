@@ -8,17 +8,17 @@
 
 namespace redco::kernel::cpu {
 
-/// Returns true if small_linear can compute x W^T + b. Requirements: dtype f32 or f64, at most
+/// Returns true if fused_linear can compute x W^T + b. Requirements: dtype f32 or f64, at most
 /// small_work() multiplications, contiguous rows, and sizes that fit together.
 bool is_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias);
 
-/// Returns true if small_linear computes x W^T + b faster than ATen although the product is not
+/// Returns true if fused_linear computes x W^T + b faster than ATen although the product is not
 /// small: on several threads, with operands that stay in caches. Requirements: dtype f32 or f64,
 /// contiguous rows, and sizes of W that are multiples of 32. W has at most 2^16 elements; x and the
 /// result have at most 2^20.
 bool is_panel_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias);
 
-/// Returns true if small_linear computes x W^T + b faster than ATen by f32_product. Requirements:
+/// Returns true if fused_linear computes x W^T + b faster than ATen by f32_product. Requirements:
 /// f32, contiguous rows, is_packed_product.
 bool is_packed_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias);
 
@@ -28,15 +28,15 @@ bool is_packed_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor 
 ///
 /// Requires is_small_linear, or is_panel_linear or is_packed_linear without an activation. With an
 /// activation, autograd must record the call, and the caller must call save_result next.
-at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
+at::Tensor fused_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                         after_linear next = after_linear::nothing);
 
-/// Saves `y` for backward if `y` is a result of small_linear with an activation that is not saved
+/// Saves `y` for backward if `y` is a result of fused_linear with an activation that is not saved
 /// yet. Returns true in this case.
 bool save_result(at::Tensor const& y);
 
-/// The autograd node of small_linear (x W^T + b, optionally with a relu).
-struct small_linear_node final : torch::autograd::Node {
+/// The autograd node of fused_linear.
+struct fused_linear_node final : torch::autograd::Node {
   /// `y` is the result, saved only if it has an activation.
   torch::autograd::SavedVariable x, weight, y;
   after_linear next = after_linear::nothing;
@@ -44,22 +44,22 @@ struct small_linear_node final : torch::autograd::Node {
 
   torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override;
   void release_variables() override;
-  std::string name() const override { return "small_linear"; }
+  std::string name() const override { return "fused_linear"; }
 };
 
-/// The autograd node of small_linear's gradients. Its inputs are the gradient g of the result, x,
+/// The autograd node of fused_linear's gradients. Its inputs are the gradient g of the result, x,
 /// W and, if the activation has a second derivative, the result y.
-struct small_linear_gradients_node final : torch::autograd::Node {
+struct fused_linear_gradients_node final : torch::autograd::Node {
   torch::autograd::SavedVariable g, x, weight, y;
   after_linear next = after_linear::nothing;
 
   torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override;
   void release_variables() override;
-  std::string name() const override { return "small_linear_gradients"; }
+  std::string name() const override { return "fused_linear_gradients"; }
 };
 
 inline bool save_result(at::Tensor const& y) {
-  auto* const node = dynamic_cast<small_linear_node*>(y.grad_fn().get());
+  auto* const node = dynamic_cast<fused_linear_node*>(y.grad_fn().get());
   if (node == nullptr || node->next == after_linear::nothing || node->saved) return false;
   node->y = {y, true};
   node->saved = true;
@@ -70,5 +70,5 @@ inline bool save_result(at::Tensor const& y) {
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED
-#include <redco/kernel/cpu/small_linear.inl.hpp>
+#include <redco/kernel/cpu/fused_linear.inl.hpp>
 #endif

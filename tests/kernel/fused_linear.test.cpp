@@ -4,8 +4,8 @@
 #include "operator_count.hpp"
 
 #include <redco/kernel/activations.hpp>
+#include <redco/kernel/cpu/fused_linear.hpp>
 #include <redco/kernel/cpu/panel_product.hpp>
-#include <redco/kernel/cpu/small_linear.hpp>
 #include <redco/kernel/cpu/small_product.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/tensor/f32_path.hpp>
@@ -21,7 +21,7 @@
 
 // Compares small products, and the linear map in one autograd node, with ATen's in f64.
 
-namespace small_linear_test {
+namespace fused_linear_test {
 
 using gradcheck::tensor_list;
 using redco::kernel::after_linear;
@@ -245,7 +245,7 @@ TEST_CASE("an activation after a linear map has the same bits in one node and in
       at::Tensor const found = fused(leaves), expected = activation(ours(leaves));
       CHECK(found.equal(expected));
       CHECK((found.min().item<double>() == 0) == relu);
-      CHECK((found.grad_fn()->name() == "small_linear") == (most > 0));
+      CHECK((found.grad_fn()->name() == "fused_linear") == (most > 0));
       auto const g = numbers(found.sizes().vec(), 0.4, at::kFloat);
       auto const slopes = torch::autograd::grad({found}, leaves, {g}),
                  expected_slopes = torch::autograd::grad({expected}, leaves, {g});
@@ -316,13 +316,13 @@ TEST_CASE("a small linear map is one node in each order and calls no operator of
   {
     operator_count const count;
     first = torch::autograd::grad({y}, leaves, {g}, true, true);
-    CHECK(count.all().nodes == std::map<std::string, int>{{"small_linear", 1}});
+    CHECK(count.all().nodes == std::map<std::string, int>{{"fused_linear", 1}});
     CHECK(count.operators() == 0);
   }
   {
     operator_count const count;
     torch::autograd::grad(first, {g, leaves[0], leaves[1]}, u);
-    CHECK(count.all().nodes == std::map<std::string, int>{{"small_linear_gradients", 1}});
+    CHECK(count.all().nodes == std::map<std::string, int>{{"fused_linear_gradients", 1}});
     CHECK(count.operators() == 0);
   }
   at::NoGradGuard const unrecorded;
@@ -339,13 +339,13 @@ TEST_CASE("a small linear map and its tanh are one node in each order and call n
   operator_count const count;
   at::Tensor const y = ours_before(after_linear::tanh)(leaves);
   tensor_list const first = torch::autograd::grad({y}, leaves, {g}, true, true);
-  CHECK(count.all().nodes == counts{{"small_linear", 1}});
+  CHECK(count.all().nodes == counts{{"fused_linear", 1}});
   torch::autograd::grad(first, {g}, u, true);
-  CHECK(count.all().nodes == counts{{"small_linear", 1}, {"small_linear_gradients", 1}});
+  CHECK(count.all().nodes == counts{{"fused_linear", 1}, {"fused_linear_gradients", 1}});
   CHECK(count.operators() == 0);
   // y depends on x and W, so backward of the map runs again.
   torch::autograd::grad(first, {g, leaves[0], leaves[1]}, u);
-  CHECK(count.all().nodes == counts{{"small_linear", 2}, {"small_linear_gradients", 2}});
+  CHECK(count.all().nodes == counts{{"fused_linear", 2}, {"fused_linear_gradients", 2}});
 }
 
 TEST_CASE("a linear map above the limit of small work equals ATen's to the bit") {
@@ -355,7 +355,7 @@ TEST_CASE("a linear map above the limit of small work equals ATen's to the bit")
     forced_small_work const limit(most);
     return ours(leaves).grad_fn()->name();
   };
-  CHECK(name(450) == "small_linear");
+  CHECK(name(450) == "fused_linear");
   CHECK(name(449) == "AddmmBackward0");
   forced_small_work const none(0);
   CHECK(ours(leaves).equal(atens(leaves)));
@@ -370,7 +370,7 @@ TEST_CASE("a linear map of medium size equals ATen's to its second derivatives, 
     auto const expected = derivatives(atens, leaves_of(some, at::kDouble), 2);
     for (auto const& [type, tolerance] : {std::pair(at::kDouble, 1e-11), std::pair(at::kFloat, 5e-3)}) {
       auto const leaves = leaves_of(some, type);
-      CHECK(ours(leaves).grad_fn()->name() == "small_linear");
+      CHECK(ours(leaves).grad_fn()->name() == "fused_linear");
       auto const found = derivatives(ours, leaves, 2);
       REQUIRE(found.size() == expected.size());
       for (std::size_t i = 0; i < found.size(); ++i) {
@@ -387,7 +387,7 @@ TEST_CASE("a linear map of medium size equals ATen's to its second derivatives, 
         .grad_fn()
         ->name();
   };
-  CHECK(name(numbers({700, 64}, 0.1), 64, 64) == "small_linear");
+  CHECK(name(numbers({700, 64}, 0.1), 64, 64) == "fused_linear");
   CHECK(name(numbers({700, 64}, 0.1), 65, 64) == "AddmmBackward0");
   redco::tensors::forced_f32_path const by_blas(redco::tensors::f32_path::blas);
   CHECK(name(numbers({700, 288}, 0.1), 288, 288) == "AddmmBackward0");
@@ -406,4 +406,4 @@ TEST_CASE("a linear map whose tensor_list do not fit each other is refused with 
   CHECK_THROWS(redco::kernel::linear(numbers({4, 5}, 0.1), numbers({3, 5}, 0.2), numbers({2}, 0.3)));
 }
 
-}  // namespace small_linear_test
+}  // namespace fused_linear_test

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/kernel/cpu/small_linear.hpp>
+#include <redco/kernel/cpu/fused_linear.hpp>
 
 #include <redco/kernel/cpu/activate.hpp>
 #include <redco/kernel/cpu/computes.hpp>
@@ -45,7 +45,7 @@ inline at::Tensor unrecorded_before(after_linear next, at::Tensor const& g, at::
 /// Returns the saved result of the node, for the backward of its gradients. The result of a relu is
 /// detached, because the gradients do not depend on it smoothly; without activation it is
 /// undefined.
-inline at::Tensor result_of(small_linear_node& node) {
+inline at::Tensor result_of(fused_linear_node& node) {
   if (node.next == after_linear::nothing) return {};
   at::Tensor const y = node.y.unpack(node.shared_from_this());
   return node.next == after_linear::relu ? y.detach() : y;
@@ -87,7 +87,7 @@ struct column_sums {
   }
 };
 
-/// Computes a product that small_linear needs: on the calling thread if it is small.
+/// Computes a product that fused_linear needs: on the calling thread if it is small.
 template <class T>
 void multiply(small_product<T> const& p) {
   if (p.m * p.n * p.k <= small_work()) return p.run();
@@ -145,8 +145,8 @@ struct linear_gradients {
   }
 };
 
-/// Returns true if small_linear can compute x W^T + b of any size.
-inline bool fits_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+/// Returns true if fused_linear can compute x W^T + b of any size.
+inline bool fits_fused_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
   at::ScalarType const type = x.scalar_type();
   if ((type != at::kFloat && type != at::kDouble) || weight.scalar_type() != type || x.layout() != at::kStrided ||
       x.dim() < 2 || weight.dim() != 2 || x.size(-1) != weight.size(1) || x.numel() == 0 || weight.numel() == 0)
@@ -157,12 +157,12 @@ inline bool fits_small_linear(at::Tensor const& x, at::Tensor const& weight, at:
 }
 
 REDCO_INLINE bool is_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-  return fits_small_linear(x, weight, bias) && x.numel() * weight.size(0) <= small_work();
+  return fits_fused_linear(x, weight, bias) && x.numel() * weight.size(0) <= small_work();
 }
 
 REDCO_INLINE bool is_panel_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
   constexpr std::int64_t most_elements = std::int64_t{1} << 20;
-  if (!fits_small_linear(x, weight, bias) || small_work() == 0) return false;
+  if (!fits_fused_linear(x, weight, bias) || small_work() == 0) return false;
   std::int64_t const in = weight.size(1), out = weight.size(0), rows = row_count(x);
   return in % panel_product<float>::panel == 0 && out % panel_product<float>::panel == 0 &&
          weight.numel() <= most_panel_weights && rows * std::max(in, out) <= most_elements &&
@@ -170,11 +170,11 @@ REDCO_INLINE bool is_panel_linear(at::Tensor const& x, at::Tensor const& weight,
 }
 
 REDCO_INLINE bool is_packed_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-  return x.scalar_type() == at::kFloat && fits_small_linear(x, weight, bias) &&
+  return x.scalar_type() == at::kFloat && fits_fused_linear(x, weight, bias) &&
          is_packed_product(weight.size(0), weight.size(1));
 }
 
-REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
+REDCO_INLINE at::Tensor fused_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                                      after_linear next) {
   c10::SmallVector<std::int64_t, 5> sizes(x.sizes().begin(), x.sizes().end());
   std::int64_t const out = weight.size(0), in = weight.size(1);
@@ -189,7 +189,7 @@ REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weig
   });
   activate(next, y);
   if (!tensors::is_recorded(x, weight, bias)) return y;
-  auto const node = tensors::recorded_node<small_linear_node>(x, weight, bias);
+  auto const node = tensors::recorded_node<fused_linear_node>(x, weight, bias);
   node->x = {x, false};
   node->weight = {weight, false};
   node->next = next;
@@ -197,7 +197,7 @@ REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weig
   return y;
 }
 
-REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::autograd::variable_list&& gradients) {
+REDCO_INLINE torch::autograd::variable_list fused_linear_node::apply(torch::autograd::variable_list&& gradients) {
   std::lock_guard<std::mutex> const lock(mutex_);
   if (!gradients[0].defined()) return {{}, {}, {}};
   at::Tensor const &gradient = gradients[0], x_saved = x.unpack(), w = weight.unpack();
@@ -214,7 +214,7 @@ REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::auto
     linear_gradients<T>{rows, in, out, rows_of<T>(g), rows_of<T>(x_saved), rows_of<T>(w), to(dx), to(dw), to(db)}.run();
   });
   if (tensors::is_recorded(gradient, x_saved, w, y_saved)) {
-    auto const node = tensors::recorded_node<small_linear_gradients_node>(gradient, x_saved, w, y_saved);
+    auto const node = tensors::recorded_node<fused_linear_gradients_node>(gradient, x_saved, w, y_saved);
     node->g = {gradient, false};
     node->y = {y_saved, false};
     node->next = next;
@@ -225,14 +225,14 @@ REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::auto
   return {dx, dw, db};
 }
 
-REDCO_INLINE void small_linear_node::release_variables() {
+REDCO_INLINE void fused_linear_node::release_variables() {
   std::lock_guard<std::mutex> const lock(mutex_);
   x.reset_data();
   weight.reset_data();
   y.reset_data();
 }
 
-/// Returns the gradients of g, x, W and y of small_linear_gradients_node, computed with ATen's
+/// Returns the gradients of g, x, W and y of fused_linear_gradients_node, computed with ATen's
 /// operators, which autograd records.
 inline torch::autograd::variable_list recorded_curvature(torch::autograd::variable_list const& gradients,
                                                          at::Tensor const& g, at::Tensor const& x, at::Tensor const& w,
@@ -251,14 +251,14 @@ inline torch::autograd::variable_list recorded_curvature(torch::autograd::variab
   return {before_activation(next, dh, y), dx, dw, next == after_linear::tanh ? -2 * g * y * dh : at::Tensor()};
 }
 
-/// Computes the backward of small_linear's gradients dx = h W, dW = h^T x and db = 1^T h. Here h is
+/// Computes the backward of fused_linear's gradients dx = h W, dW = h^T x and db = 1^T h. Here h is
 /// the gradient before the activation f: h = g f'(y), or g without an activation.
 ///
 /// Let u, v, t be the gradients of dx, dW, db. The gradients are
 /// - of h: u W^T + x v^T + t
 /// - of x: h v
 /// - of W: h^T u
-REDCO_INLINE torch::autograd::variable_list small_linear_gradients_node::apply(
+REDCO_INLINE torch::autograd::variable_list fused_linear_gradients_node::apply(
     torch::autograd::variable_list&& gradients) {
   std::lock_guard<std::mutex> const lock(mutex_);
   at::Tensor const &gradient_of_u = gradients[0], gradient_of_v = gradients[1], gradient_of_t = gradients[2];
@@ -300,7 +300,7 @@ REDCO_INLINE torch::autograd::variable_list small_linear_gradients_node::apply(
   return {dg, dx, dw, dy};
 }
 
-REDCO_INLINE void small_linear_gradients_node::release_variables() {
+REDCO_INLINE void fused_linear_gradients_node::release_variables() {
   std::lock_guard<std::mutex> const lock(mutex_);
   g.reset_data();
   x.reset_data();
