@@ -33,7 +33,7 @@ class link_calibration {
 
   void measure() {
     for (int round = 0; round < rounds; ++round) {
-      for (task& one : reductions_) time(one);
+      for (task& one : reductions_) time(one), time_next_to_computation(one);
       for (task& one : small_) time(one);
       for (step_task& one : steps_) time(one.timing);
     }
@@ -48,7 +48,7 @@ class link_calibration {
       int const group = one.mesh.tp;
       auto const sent = redco::shape::host_bytes(redco::shape::collective::all_reduce, payload_, {group, group, 1});
       links.push_back({group, hosts_, redco::options::launched().processes_on_host, 0,
-                       static_cast<double>(reductions * sent) / median(one.seconds), std::min(1.0, median(one.busy))});
+                       static_cast<double>(reductions * sent) / median(one.seconds), median(one.lost)});
     }
     m.links.insert(m.links.end(), links.begin(), links.end());
     for (std::size_t i = 0; i < links.size(); ++i)

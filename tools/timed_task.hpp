@@ -8,9 +8,11 @@
 #include <redco/shape/mesh.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <ctime>
+#include <cstdint>
 #include <functional>
+#include <thread>
 #include <vector>
 
 namespace calibration {
@@ -29,9 +31,8 @@ struct task {
   std::function<std::function<void()>(redco::rank_context&)> prepare;
   /// Seconds of each call, until all ranks have finished. Empty in processes without rank 0.
   std::vector<double> seconds{};
-  /// Share of this process's threads that compute during each call, from its CPU time. Meaningful
-  /// if each process has one rank.
-  std::vector<double> busy{};
+  /// Share of its computation that this process loses during each call (time_next_to_computation).
+  std::vector<double> lost{};
 };
 
 inline void time(task& t) {
@@ -41,13 +42,62 @@ inline void time(task& t) {
     for (int i = -2; i < repeats; ++i) {
       rank.world.barrier();
       auto const began = clock::now();
-      std::clock_t const computed = std::clock();
       call();
       rank.world.barrier();
-      if (rank.rank != 0 || i < 0) continue;
-      t.seconds.push_back(std::chrono::duration<double>(clock::now() - began).count());
-      double const computing = static_cast<double>(std::clock() - computed) / CLOCKS_PER_SEC;
-      t.busy.push_back(computing / t.seconds.back() / at::get_num_threads());
+      if (rank.rank == 0 && i >= 0) t.seconds.push_back(std::chrono::duration<double>(clock::now() - began).count());
+    }
+  });
+}
+
+/// Threads that compute until destruction, as many as this process uses for an operator.
+class computing_threads {
+ public:
+  computing_threads() {
+    for (int i = 0; i < at::get_num_threads(); ++i)
+      threads_.emplace_back([this] {
+        double volatile x = 1;
+        while (!ends_) {
+          for (int k = 0; k < 1000; ++k) x = x * 0.5 + 1;
+          ++rounds_;
+        }
+      });
+  }
+  computing_threads(computing_threads const&) = delete;
+  computing_threads& operator=(computing_threads const&) = delete;
+  ~computing_threads() {
+    ends_ = true;
+    for (std::thread& one : threads_) one.join();
+  }
+
+  /// Returns the speed of the computation while `f` runs, in rounds per second.
+  template <class F>
+  double speed_during(F const& f) const {
+    auto const began = std::chrono::steady_clock::now();
+    std::int64_t const before = rounds_;
+    f();
+    auto const after = static_cast<double>(rounds_ - before);
+    return after / std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  }
+
+ private:
+  std::atomic<bool> ends_ = false;
+  std::atomic<std::int64_t> rounds_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+/// Measures how much slower this process computes during each call of the task. The processor time
+/// of a call does not tell, because a thread that waits for messages is not idle at once. Each
+/// process must have one rank.
+inline void time_next_to_computation(task& t) {
+  redco::comm::make_world(t.mesh, {})->run([&](redco::rank_context& rank) {
+    auto const call = t.prepare(rank);
+    computing_threads const computation;
+    for (int i = -2; i < repeats; ++i) {
+      rank.world.barrier();
+      double const alone = computation.speed_during([] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); });
+      rank.world.barrier();
+      double const during = computation.speed_during(call);
+      if (i >= 0) t.lost.push_back(std::clamp(1 - during / alone, 0.0, 1.0));
     }
   });
 }

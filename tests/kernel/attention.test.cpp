@@ -97,7 +97,9 @@ std::vector<attention_case> const attention_cases{
     {2, 70, 197, 4, 2, 12, false, true, false, false},     {3, 33, 40, 2, 2, 24, true, true, true, false},
     {2, 19, 23, 4, 4, 7, false, true, true, true},         {2, 1, 37, 4, 2, 16, true, false, false, false},
     {2, 70, 70, 4, 2, 12, true, false, false, false, 1.3}, {3, 33, 40, 2, 1, 24, true, true, false, false, 0.4},
-    {2, 19, 23, 4, 4, 7, false, true, true, true, 2.1}};
+    {2, 19, 23, 4, 4, 7, false, true, true, true, 2.1},    {2, 96, 96, 4, 2, 32, true, false, false, false},
+    {1, 72, 200, 2, 2, 64, true, true, true, false, 1.7},  {2, 64, 64, 3, 3, 32, false, false, false, false},
+    {2, 166, 166, 2, 1, 64, true, false, false, false}};
 
 TEST_CASE("attention in f64 equals its definition, including gradients") {
   for (auto const& c : attention_cases) attention_compare(c, at::kDouble, 1e-12);
@@ -121,14 +123,14 @@ TEST_CASE("each query of a packed row sees the keys of its own document only") {
       for (std::int64_t t = 0; t < length; ++t) positions.push_back(t);
   for (auto const& [type, tolerance] :
        {std::pair(at::kDouble, 1e-12), std::pair(at::kFloat, 4e-6), std::pair(at::kBFloat16, 3e-2)})
-    for (std::int64_t const window : {0, 30})
+    for (auto const& [window, width] : {std::pair(0, 6), std::pair(30, 6), std::pair(0, 32), std::pair(30, 32)})
       for (bool const dense : {false, true}) {
-        CAPTURE(at::toString(type), window, dense);
+        CAPTURE(at::toString(type), window, width, dense);
         attention_options o{.heads = 4, .kv_heads = 2, .causal = true, .window = window};
         at::Tensor const distances = attention_random({4, 2 * 197 - 1}, at::kDouble, 13).to(type);
         if (dense) o.bias = distances, o.distance0 = 196;
         o.documents = at::tensor(positions).view({2, 197});
-        at::Tensor const qkv = attention_random({2, 197, 8 * 6}, type, 14).requires_grad_();
+        at::Tensor const qkv = attention_random({2, 197, 8 * width}, type, 14).requires_grad_();
         at::Tensor const y = self_attention(qkv, o), grad = attention_random(y.sizes(), type, 15);
         at::Tensor const found = torch::autograd::grad({y}, {qkv}, {grad})[0];
         o.documents.reset();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/kernel/cpu/attention_panels.hpp>
 #include <redco/kernel/cpu/attention_problem.hpp>
 #include <redco/kernel/cpu/attention_rows.hpp>
 #include <redco/kernel/cpu/lanes.hpp>
@@ -34,13 +35,13 @@ template <int W, class T>
   auto* const words = scratch<std::uint32_t, 7>(stride);
   sum* const factors = scratch<sum, 8>(stride);
   sum ends[64];  // factors of the rows' outputs
-  matrix<T> const keys{a.k.at(b, 0, kv), a.k.row_stride, true}, values{a.v.at(b, 0, kv), a.v.row_stride};
+  turned_rows<T, 42> const keys({a.k.at(b, 0, kv), a.k.row_stride}, a.keys, d, a.queries);
+  straight_rows<T, 43> const values({a.v.at(b, 0, kv), a.v.row_stride}, a.keys, d, a.queries);
 
   for (std::int64_t i0 = 0; i0 < a.queries; i0 += block) {
     auto const rows = std::min(block, a.queries - i0), last = a.visible(i0 + rows - 1), first = a.first_column(b, i0),
                some = last - first;
-    gemm(rows, some, d, a.scale(), matrix<T>{a.q.at(b, i0, h * d), a.q.row_stride}, keys.from_column(first), sum(0),
-         z + first, stride);
+    keys.multiply(rows, first, some, a.scale(), {a.q.at(b, i0, h * d), a.q.row_stride}, z + first, stride);
     for (std::int64_t r = 0; r < rows; ++r) {
       auto const i = i0 + r, n = a.visible(i);
       sum* const row = z + r * stride;
@@ -54,7 +55,7 @@ template <int W, class T>
                                          p + r * stride + first, top);
       ends[r] = a.end_row(b, h, i, top, total);
     }
-    gemm(rows, d, some, sum(1), matrix<T>{p + first, stride}, values.from_row(first), sum(0), o, d);
+    values.multiply(rows, first, some, sum(1), {p + first, stride}, o, d);
     for (std::int64_t r = 0; r < rows; ++r) scale_lanes<W>(o + r * d, ends[r], d, a.out.at(b, i0 + r, h * d));
   }
 }
@@ -103,7 +104,10 @@ template <int W, class T>
   sum* const factors = scratch<sum, 8>(stride);
   // Derivatives of the soft cap of one row of scores; null without a soft cap.
   sum* const slopes = a.soft_cap() > 0 ? scratch<sum, 12>(stride) : nullptr;
-  matrix<T> const keys{a.k.at(b, 0, g * d), a.k.row_stride}, values{a.v.at(b, 0, g * d), a.v.row_stride, true};
+  matrix<T> const keys{a.k.at(b, 0, g * d), a.k.row_stride}, values{a.v.at(b, 0, g * d), a.v.row_stride};
+  turned_rows<T, 42> const of_scores(keys, a.keys, d, a.queries);
+  turned_rows<T, 44> const of_probabilities(values, a.keys, d, a.queries);
+  straight_rows<T, 43> const of_queries(keys, a.keys, d, a.queries);
 
   auto const clear = [&](std::int64_t begin, std::int64_t end) {
     for (auto j = begin; j < end; ++j)
@@ -114,19 +118,16 @@ template <int W, class T>
     for (std::int64_t i0 = (a.queries - 1) / block * block; i0 >= 0; i0 -= block) {
       auto const rows = std::min(block, a.queries - i0), last = a.visible(i0 + rows - 1), first = a.first_column(b, i0),
                  some = last - first;
-      T const *const q = a.q.at(b, i0, h * d), *const grad = a.grad.at(b, i0, h * d);
-      matrix<T> const seen = keys.from_row(first);
-      gemm(rows, some, d, a.scale(), matrix<T>{q, a.q.row_stride}, matrix<T>{seen.data, seen.stride, true}, sum(0),
-           z + first, stride);
-      gemm(rows, some, d, sum(1), matrix<T>{grad, a.grad.row_stride}, values.from_column(first), sum(0), dz + first,
-           stride);
+      matrix<T> const q{a.q.at(b, i0, h * d), a.q.row_stride}, grad{a.grad.at(b, i0, h * d), a.grad.row_stride};
+      of_scores.multiply(rows, first, some, a.scale(), q, z + first, stride);
+      of_probabilities.multiply(rows, first, some, sum(1), grad, dz + first, stride);
       for (std::int64_t r = 0; r < rows; ++r) {
         auto const i = i0 + r, n = a.visible(i);
         sum* const row = z + r * stride;
         T* const ds_row = ds + r * stride;
         if (slopes != nullptr) soft_cap_lanes<W>(row + first, n - first, a.soft_cap(), slopes + first);
         bool const sees = a.adjust(row, first, n, b, h, i);
-        auto const delta = dot_lanes<W>(grad + r * a.grad.row_stride, static_cast<T const*>(a.out.at(b, i, h * d)), d);
+        auto const delta = dot_lanes<W>(grad.data + r * grad.stride, static_cast<T const*>(a.out.at(b, i, h * d)), d);
         a.add_sink_gradient(b, h, i, delta);
         sum const* const keep = keep_factors<W>(a, words, factors, n, b, h, i);
         softmax_backward_lanes<W>(row + first, dz + r * stride + first, n - first, some,
@@ -142,12 +143,9 @@ template <int W, class T>
         if (slopes != nullptr) multiply_lanes<W>(ds_row + first, n - first, slopes + first);
       }
       if constexpr (direct) dq = a.dq.at(b, i0, h * d);
-      auto const beta = static_cast<sum>(written);
-      gemm(rows, d, some, a.scale(), matrix<T>{ds + first, stride}, seen, sum(0), dq, q_stride);
-      gemm(some, d, rows, a.scale(), matrix<T>{ds + first, stride, true}, matrix<T>{q, a.q.row_stride}, beta,
-           dk + first * k_stride, k_stride);
-      gemm(some, d, rows, sum(1), matrix<T>{p + first, stride, true}, matrix<T>{grad, a.grad.row_stride}, beta,
-           dv + first * v_stride, v_stride);
+      of_queries.multiply(rows, first, some, a.scale(), {ds + first, stride}, dq, q_stride);
+      multiply_turned<T>(some, d, rows, a.scale(), {ds + first, stride}, q, written, dk + first * k_stride, k_stride);
+      multiply_turned<T>(some, d, rows, sum(1), {p + first, stride}, grad, written, dv + first * v_stride, v_stride);
       if (!written) clear(0, first), clear(last, a.keys);
       written = true;
       if constexpr (!direct) {

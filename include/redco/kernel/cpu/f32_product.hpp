@@ -100,9 +100,11 @@ struct f32_product {
         pack<wide>(p.b.data + (column + first) * p.b.column + l * p.b.row, p.b.column, p.b.row,
                    std::min(end * wide, columns) - first, length, of_b + first * length);
       });
-      // Each task has some rows and some panels. Slow threads take fewer tasks.
-      std::int64_t const per_thread = (p.m / (2 * threads) + high - 1) / high * high,
-                         rows = std::clamp(per_thread, high, most_rows), blocks = (p.m + rows - 1) / rows,
+      // Each task has some rows and some panels, and each thread two tasks or more. Slow threads
+      // take fewer tasks.
+      auto const rounded_up = [](std::int64_t x, std::int64_t unit) { return (x + unit - 1) / unit * unit; };
+      std::int64_t const wanted = rounded_up(std::max(2 * threads, (p.m + most_rows - 1) / most_rows), threads),
+                         rows = rounded_up((p.m + wanted - 1) / wanted, high), blocks = (p.m + rows - 1) / rows,
                          parts = std::clamp<std::int64_t>(threads / blocks, 1, panels), tasks = blocks * parts;
       std::atomic<std::int64_t> next = 0;
       each(std::min(threads, tasks), [&](std::int64_t, std::int64_t) {

@@ -31,9 +31,9 @@ void turn_four(T const* from, std::int64_t from_step, T* to, std::int64_t to_ste
 /// Most elements of the matrix W of a linear map that panel_product computes faster than others.
 inline constexpr std::int64_t most_panel_weights = std::int64_t{1} << 16;
 
-/// A product c [m, n] = start + a [m, k] b [k, n] of matrices of medium size, on several threads. c
-/// is row-major and contiguous, and n is a multiple of `panel`. Faster than BLAS if one of the
-/// sizes is a few hundred. The order of summation depends on k alone.
+/// A product c [m, n] = start + alpha a [m, k] b [k, n] of matrices of medium size, on several
+/// threads. c is row-major, and n is a multiple of `panel`. Faster than BLAS if one of the sizes is
+/// a few hundred. The order of summation depends on k alone.
 ///
 /// A tile of c with six rows and two vectors of columns is computed in registers, from `depth` rows
 /// of b, whose columns of the tile stay in caches.
@@ -48,6 +48,8 @@ struct panel_product {
   T const* bias = nullptr;  ///< bias [n] per column, read only if `start` is `bias`
   /// Number of elements between the first columns of two panels of b
   std::int64_t panel_step = panel;
+  std::int64_t stride = n;  ///< Number of elements between rows of c
+  T alpha = 1;              ///< factor of a b
 
   void run() const {
     panel_product const all = with_rows_of_b();
@@ -132,14 +134,15 @@ struct panel_product {
                                      std::index_sequence<Row...>) const {
       using real = typename vector<L>::type;
       real left[sizeof...(Row)] = {}, right[sizeof...(Row)] = {}, u, v;
-      T* const to = p.c + i * p.n + j + part;
+      T* const to = p.c + i * p.stride + j + part;
       auto const begin_at = [&](real & sum, std::int64_t row, std::int64_t column) __attribute__((always_inline)) {
-        if (l > 0 || p.start == product_start::sum) std::memcpy(&sum, to + row * p.n + column, sizeof sum);
+        if (l > 0 || p.start == product_start::sum) std::memcpy(&sum, to + row * p.stride + column, sizeof sum);
         else if (p.start == product_start::bias) std::memcpy(&sum, p.bias + j + part + column, sizeof sum);
       };
-      (static_cast<void>((begin_at(left[Row], static_cast<std::int64_t>(Row), 0),
-                          begin_at(right[Row], static_cast<std::int64_t>(Row), L))),
-       ...);
+      if (p.alpha == 1)
+        (static_cast<void>((begin_at(left[Row], static_cast<std::int64_t>(Row), 0),
+                            begin_at(right[Row], static_cast<std::int64_t>(Row), L))),
+         ...);
       T const* of_a = p.a.data + i * p.a.row + l * p.a.column;
       T const* of_b = p.b.data + j / panel * p.panel_step + l * p.b.row + part;
       for (std::int64_t left_over = std::min(depth, p.k - l); left_over > 0; --left_over) {
@@ -150,8 +153,17 @@ struct panel_product {
          ...);
         of_a += p.a.column, of_b += p.b.row;
       }
-      (std::memcpy(to + static_cast<std::int64_t>(Row) * p.n, &left[Row], sizeof(real)), ...);
-      (std::memcpy(to + static_cast<std::int64_t>(Row) * p.n + L, &right[Row], sizeof(real)), ...);
+      auto const end_at = [&](real & sum, std::int64_t row, std::int64_t column) __attribute__((always_inline)) {
+        if (p.alpha != 1) {
+          real old = {};
+          begin_at(old, row, column);
+          sum = sum * p.alpha + old;
+        }
+        std::memcpy(to + row * p.stride + column, &sum, sizeof sum);
+      };
+      (static_cast<void>(
+           (end_at(left[Row], static_cast<std::int64_t>(Row), 0), end_at(right[Row], static_cast<std::int64_t>(Row), L))),
+       ...);
     }
   };
 };

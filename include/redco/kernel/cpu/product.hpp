@@ -91,8 +91,8 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, matrix<T> a
       return packed_product<Sum>{m, n, k, a, b, c, stride, alpha, beta}.run();
   }
   if constexpr (std::is_same_v<T, float>) {
-    constexpr std::int64_t least = 32;  // below, copies of the operands take too long
-    bool const large = m >= least && n >= least && k >= least;
+    // With fewer rows, copying b takes too long; with fewer columns or addends, copying a.
+    bool const large = m >= 128 && n >= 32 && k >= 32;
     if (large && (beta == 0 || beta == 1) && tensors::f32_path_in_use() == tensors::f32_path::packed)
       return f32_product{m,          n,    k,      stepped(a),
                          stepped(b), c,    stride, beta == 0 ? product_start::zero : product_start::sum,
