@@ -2,7 +2,6 @@
 
 #include <redco/run/step.hpp>
 
-#include <redco/run/bucket_order.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/step_work.hpp>
 #include <redco/nn/gradient_watch.hpp>
@@ -234,20 +233,18 @@ REDCO_INLINE void step_executor::exchange_shared() {
   stage_->exchange_shared();
 }
 
-/// Sums the gradients of this rank's shares over the ranks that keep equal shares.
+/// Sums the gradients of this rank's shares over the ranks that keep equal shares. Groups of
+/// replicas exclude experts, so all shares have the same ranks.
 REDCO_INLINE void step_executor::sum_copied_shares() {
-  comm::collective_label const label("gradients");
   nn::parameter_store const& store = state_.store;
-  for (shard::shared_range const& one : store.shares()) {
-    if (one.begin >= store.regions().trained()) break;
-    if (one.copied_over.empty()) continue;
-    detail::packed_share const kept = detail::packed_share_of(store, one);
-    at::Tensor const share =
-        store.has_cut_gradients()
-            ? store.gradients().narrow(0, kept.begin, kept.elements)
-            : store.gradients().narrow(0, one.share_begin(rank_.coordinate(one.over)), one.share());
-    rank_.group(one.copied_over).all_reduce(share);
-  }
+  shape::axes const copied_over = store.shares().empty() ? shape::axes() : store.shares().front().copied_over;
+  if (copied_over.empty()) return;
+  comm::collective_label const label("gradients");
+  comm::group& copies = rank_.group(copied_over);
+  if (store.has_cut_gradients()) return copies.all_reduce(store.gradients());
+  for (shard::shared_range const& one : store.shares())
+    if (one.begin < store.regions().trained())
+      copies.all_reduce(store.gradients().narrow(0, one.share_begin(rank_.coordinate(one.over)), one.share()));
 }
 
 REDCO_INLINE void step_executor::total() {
