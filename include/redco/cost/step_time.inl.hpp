@@ -120,8 +120,8 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
     if (one.here > 1) add(on.group_of(one.here, ranks), one.inside_bytes);
     if (one.hosts > 1) add(on.link_of(one.hosts, run.hosts), one.host_bytes);
     auto const index = static_cast<std::size_t>(&one - cost.messages.begin());
-    // With ZeRO, groups of replicas sum their equal shares after backward.
-    bool const after_backward = zero.level > 0 && one.collective == shape::collective::all_reduce;
+    // Groups of replicas sum their equal shares after backward.
+    bool const after_backward = run.zero_within && one.collective == shape::collective::all_reduce;
     bool const gradients = one.purpose == messages::name_of_gradients && !after_backward,
                parameters = one.purpose == messages::name_of_parameters;
     bool const in_layers = index <= messages::statistics || index == messages::shared_gradients ||
