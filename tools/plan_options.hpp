@@ -78,11 +78,9 @@ struct plan_options {
 
   static constexpr auto fields() {
     using o = plan_options;
-    using redco::field;
+    using redco::field, redco::meta::field_like;
     return redco::fields(
-        field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model")
-            .at_least(1)
-            .in_group("mesh"),
+        field_like<redco::deployer_options, "n_model_shards">(&o::n_model_shards),
         field<"ranks">(&o::ranks, "number of ranks; default: one copy of the model").at_least(1).in_group("mesh"),
         field<"mesh">(&o::mesh,
                       "data-parallel x tensor-parallel ranks, or axes by name (dp=2,tp=2), instead of the two above")
@@ -94,18 +92,9 @@ struct plan_options {
             "gradients; 3: and parameters; default: 0, and all levels for --search")
             .at_least(0)
             .in_group("mesh"),
-        field<"zero_within">(&o::zero_within,
-                             "with --zero, the replicas that share state out among each other: run (all), host (those "
-                             "of one machine), or their number; the groups keep equal state")
-            .in_group("mesh"),
-        field<"zero_keep">(&o::zero_keep,
-                           "with --zero 3, blocks whose gathered parameters stay in memory over a step, from the first")
-            .at_least(0)
-            .in_group("mesh"),
-        field<"zero_owner">(&o::zero_owner,
-                            "with --zero, element: each replica keeps a share of every parameter's elements; whole: "
-                            "each hidden matrix belongs to one replica, as Muon and Adafactor need")
-            .in_group("mesh"),
+        field_like<redco::deployer_options, "zero_within">(&o::zero_within),
+        field_like<redco::deployer_options, "zero_keep">(&o::zero_keep),
+        field_like<redco::deployer_options, "zero_owner">(&o::zero_owner),
         field<"batch">(&o::batch, "examples of one update, over all ranks").at_least(1).in_group("training"),
         field<"micro_batch">(&o::micro_batch,
                              "examples that a data-parallel shard computes at once; default: all of its share")
@@ -121,11 +110,7 @@ struct plan_options {
         field<"optimizer">(&o::optimizer, "optimizer, which determines the state that a rank holds")
             .in_group("training"),
         field<"dtype">(&o::dtype, "type that the model computes in").in_group("computation"),
-        field<"recompute">(
-            &o::recompute,
-            "keeps only the input of these blocks and computes them again in backward: all, every k-th, the first n, or "
-            "blocks B to E - 1 (from 0)")
-            .in_group("computation"),
+        field_like<redco::deployer_options, "recompute">(&o::recompute),
         field<"sequence_parallel">(&o::sequence_parallel,
                                    "splits the activations between blocks by tokens over the model shards")
             .in_group("computation"),
@@ -133,10 +118,7 @@ struct plan_options {
             &o::overlap,
             "sends gradients during backward, and activations of shards during matrix products; default: between hosts")
             .in_group("communication"),
-        field<"gradient_bucket">(&o::gradient_bucket,
-                                 "MiB of gradients that are summed together while they overlap with backward, more "
-                                 "than 0 and at most 1e6")
-            .in_group("communication"),
+        field_like<redco::deployer_options, "gradient_bucket">(&o::gradient_bucket),
         field<"device_memory">(&o::device_memory,
                                "bytes that a rank may hold, with their unit, such as 40GiB: the report says if the run "
                                "fits; default: no limit")

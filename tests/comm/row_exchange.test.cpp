@@ -90,6 +90,25 @@ TEST_CASE("ranks without calls hear of the calls of the others until none has on
   });
 }
 
+TEST_CASE("of different calls, ranks make the first kind first, and none after all others") {
+  using redco::comm::first_of;
+  comm_test::on_ranks(3, [](redco::rank_context& me) {
+    // Rank r makes r forwards and one backward for each, and has no call left after them.
+    std::vector<joint_call> own, heard;
+    for (int i = 0; i < me.rank; ++i) own.push_back(joint_call::forward);
+    for (int i = 0; i < me.rank; ++i) own.push_back(joint_call::backward);
+    std::size_t made = 0;
+    do {
+      heard.push_back(first_of(me.world, made < own.size() ? own[made] : joint_call::none));
+      if (made < own.size() && own[made] == heard.back()) ++made;
+    } while (heard.back() != joint_call::none);
+    // Rank 1 waits with its backward for the second forward of rank 2.
+    std::vector<joint_call> const expected{joint_call::forward, joint_call::forward, joint_call::backward,
+                                           joint_call::backward, joint_call::none};
+    must(heard == expected, "forwards before backwards");
+  });
+}
+
 TEST_CASE("ranks that announce different calls fail with exit code 70 instead of waiting") {
   auto const failed = comm_test::failure_of(2, [&](redco::rank_context& me) {
     announced(me.world, me.rank == 0 ? joint_call::backward : joint_call::recorded);

@@ -1,16 +1,12 @@
+#include "zero_walk.hpp"
+
 #include "catch.hpp"
 
 #include <redco/cost/checks.hpp>
 #include <redco/cost/cost_of.hpp>
-#include <redco/cost/machine.hpp>
 #include <redco/cost/simulation.hpp>
 #include <redco/cost/stage_costs.hpp>
-#include <redco/cost/step_time.hpp>
 #include <redco/shard/facts.hpp>
-#include <redco/shard/owners.hpp>
-#include <redco/shard/plan.hpp>
-#include <redco/shard/regions.hpp>
-#include <redco/shard/shares.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/t5.hpp>
@@ -20,20 +16,16 @@
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/wrappers.hpp>
 #include <redco/optimizer/optimizers.hpp>
-#include <redco/shape/blocks.hpp>
 #include <redco/shape/zero.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/adapt/plan/with_lora.hpp>
 #include <redco/schedule/pipeline_table.hpp>
-#include <redco/schedule/step_of.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 // Compares the plan of runs whose replicas keep shares of the parameters (ZeRO 3) with a step over
@@ -43,7 +35,6 @@ namespace zero_plan_test {
 
 using namespace redco;
 
-gpt2 const tied{{.vocab = 53, .context = 16, .width = 12, .heads = 2, .layers = 4}};
 llama const untied{{.vocab = 53, .context = 16, .width = 12, .ffn = 20, .heads = 2, .kv_heads = 1, .layers = 3}};
 t5 const two_stacks{{.vocab = 40, .width = 12, .ffn = 20, .heads = 2, .head_dim = 6, .layers = 3, .decoder_layers = 2}};
 with_lora<gpt2> const adapted{{tied.config, {.rank = 2, .targets = "q,v,down"}}};
@@ -62,99 +53,6 @@ struct blockless {
   constexpr extents input(workload const& load) const { return {load.batch, 5}; }
 };
 
-/// The flat buffers of a rank, in which each block has regions of its own, and a step's walk over
-/// the blocks.
-struct walk {
-  shard::regions regions;
-  std::vector<shard::shared_range> shares;
-  std::int64_t blocks = 0;
-  /// Elements of the values of each block; those of layers outside blocks have the key -1
-  std::map<std::int64_t, std::int64_t> values;
-  std::map<unsigned, shape::traffic::entry> gathers, sums;
-  std::set<std::int64_t> whole;  ///< blocks whose values are in memory
-
-  /// Elements that the replica with most bytes keeps, if matrices belong to replicas: all, and
-  /// trained ones
-  std::pair<std::int64_t, std::int64_t> most_kept;
-
-  /// `owns_all`: true if all parameters belong to replicas with zero_owner::whole
-  template <class Model>
-  walk(Model const& model, cost::setup const& s, int stage = 0, bool owns_all = false) {
-    auto const plan = plan_of(model, s.mesh, {}, s.chunks_per_stage);
-    auto const placed = shard::placed_parameters(plan);
-    std::vector<shard::owned_parameter> owned;
-    shape::zero const zero = shape::zero{.level = 3, .owner = s.zero_owner, .owns_all = owns_all}.on(s.mesh);
-    for (shard::placed_parameter const& p : placed) {
-      if (!p.plan.is_held_by(stage * s.mesh.ranks() / s.mesh.pp)) continue;
-      owned.push_back(shard::owned_parameter_of(p.plan.fact, s.mesh, p.plan.fact.trained, zero, p.plan.block));
-      regions.add(shard::region_of(p.plan, p.plan.fact.trained, {.level = 3}), p.plan.local().count());
-      blocks = std::max(blocks, p.plan.block + 1);
-    }
-    regions = shard::padded_for_shares(regions, s.mesh);
-    // Stages sum after all backwards, each range of equal shares at once.
-    std::int64_t const bucket =
-        s.gradient_bucket > 0 || s.mesh.pp > 1 ? s.gradient_bucket : shape::zero::default_bucket;
-    shares = shard::shares_of(regions, s.mesh, bucket / shape::size_of(s.compute));
-    if (s.zero_owner == shape::zero_owner::whole)
-      take_owned(shard::owned_layout(owned, s.mesh, bucket / shape::size_of(s.compute)), s);
-    for (shard::region const& one : regions) values[one.block] += one.size();
-    take(-1, s);
-    auto const table = schedule::table_of(schedule::step_facts{.micro_batches = s.micro_batches,
-                                                               .stages = s.mesh.pp,
-                                                               .schedule = s.schedule,
-                                                               .chunks_per_stage = s.chunks_per_stage});
-    for (schedule::stage_op const& one : table.of_stage[static_cast<std::size_t>(stage)]) {
-      shape::block_range const own = s.mesh.pp == 1 ? shape::block_range{0, blocks} : plan.stages.blocks(one.chunk);
-      bool const forward = one.work == schedule::stage_work::forward;
-      for (std::int64_t i = own.begin; i < own.end; ++i) take(forward ? i : own.end - 1 - (i - own.begin), s);
-      bool const sums_now = s.mesh.pp == 1 ? !forward : &one == &table.of_stage[static_cast<std::size_t>(stage)].back();
-      for (shard::shared_range const& range : shares)
-        if (sums_now && range.begin < regions.trained()) add(sums, range, s);
-    }
-  }
-
-  void take_owned(shard::owned_layout const& layout, cost::setup const& s) {
-    regions = layout.regions;
-    shares = layout.shares;
-    std::int64_t const element = shape::size_of(s.compute), master = shape::size_of(cost::accumulate_type(s.compute));
-    std::int64_t most = 0;
-    for (std::size_t replica = 0; static_cast<int>(replica) < s.mesh.dp; ++replica) {
-      std::int64_t all = 0, trained = 0;
-      for (std::size_t i = 0; i < shares.size(); ++i) {
-        all += layout.kept[i][replica];
-        if (shares[i].begin < regions.trained()) trained += layout.kept[i][replica];
-      }
-      std::int64_t const bytes = all * (element + (element == master ? 0 : master)) + trained * (element + 2 * master);
-      if (bytes > most) most = bytes, most_kept = {all, trained};
-    }
-  }
-
-  /// Drops all other blocks that are not kept, and gathers the block unless it is in memory.
-  void take(std::int64_t block, cost::setup const& s) {
-    std::erase_if(whole, [&](std::int64_t other) { return other != block && other >= s.zero_keep; });
-    if (!whole.insert(block).second) return;
-    for (shard::shared_range const& one : shares)
-      if (block_of(one) == block) add(gathers, one, s);
-  }
-
-  std::int64_t block_of(shard::shared_range const& one) const {
-    return regions.begin()[regions.index_at(one.begin)].block;
-  }
-  std::int64_t kept(bool trained) const {
-    std::int64_t sum = 0;
-    if (most_kept.first > 0) return trained ? most_kept.second : most_kept.first;
-    for (shard::shared_range const& one : shares)
-      if (!trained || one.begin < regions.trained()) sum += one.share();
-    return sum;
-  }
-
-  static void add(std::map<unsigned, shape::traffic::entry>& to, shard::shared_range const& one, cost::setup const& s) {
-    if (one.ranks == 1) return;
-    to[one.over.bits].calls += 1;
-    to[one.over.bits].payload_bytes += one.size() * shape::size_of(s.compute);
-  }
-};
-
 void check(walk const& step, cost::rank_cost const& plan, cost::setup const& s) {
   std::int64_t const element = shape::size_of(s.compute), master = shape::size_of(cost::accumulate_type(s.compute));
   CHECK(plan.memory.parameters == step.kept(false) * element);
@@ -164,9 +62,14 @@ void check(walk const& step, cost::rank_cost const& plan, cost::setup const& s) 
   CHECK((plan.memory.shares_workspace > 0) == (s.mesh.pp > 1));
   CHECK(plan.memory.gradient_buckets == 0);
   std::map<unsigned, shape::traffic::entry> gathers, sums;
+  shape::traffic::entry copies;  // sums of equal shares over groups of replicas
   for (cost::message_total const& one : plan.messages) {
     auto& of = one.purpose == cost::messages::name_of_parameters ? gathers : sums;
     bool const is_sum = one.purpose == cost::messages::name_of_gradients;
+    if (is_sum && one.collective == shape::collective::all_reduce) {
+      copies += one;
+      continue;
+    }
     if (one.calls == 0 || (&of == &sums && !is_sum)) continue;
     CHECK(one.collective == (is_sum ? shape::collective::reduce_scatter : shape::collective::all_gather));
     of[one.over.bits].calls += one.calls;
@@ -181,6 +84,8 @@ void check(walk const& step, cost::rank_cost const& plan, cost::setup const& s) 
   };
   CHECK(is_equal(gathers, step.gathers));
   CHECK(is_equal(sums, step.sums));
+  CHECK(copies.calls == (s.zero_within ? 1 : 0));
+  CHECK(copies.payload_bytes == copies.calls * step.first_kept * element);
 }
 
 template <class Model>
@@ -326,6 +231,22 @@ TEST_CASE("a model of one block gathers it once per step, and replicas of severa
   check(tied, s);
 }
 
+TEST_CASE("replicas of a group share state out, and the groups sum the gradients of the shares they keep alike") {
+  cost::setup s{.mesh = {.dp = 2}, .load = {2, 8}};
+  s.zero = 3;
+  s.zero_within = true;
+  for (int const replicas : {2, 3})
+    for (std::int64_t const bucket : {0, 256}) {
+      INFO("groups of " << replicas << ", buckets of " << bucket);
+      s.mesh.ep = replicas;
+      s.gradient_bucket = bucket;
+      check(tied, s);
+      check(adapted, s);
+      check_owned(tied, s);
+      check_owned(two_stacks, s);
+    }
+}
+
 /// Returns the elements of the values of block `block` (-1: of layers outside blocks).
 template <class Model>
 std::int64_t values_of(Model const& model, cost::setup const& s, std::int64_t block) {
@@ -435,47 +356,6 @@ TEST_CASE("the peak falls by the shares that other replicas keep, and rises with
   CHECK(m.backward.gradients == without + block + outside + block / 4 + 4 * 512 * 64);
   CHECK(m.at_backward() == m.persistent() + m.backward.activations + m.backward.gradients + m.backward.gathered);
   CHECK(m.backward.gathered == outside + block);
-}
-
-TEST_CASE("a step of ZeRO 3 updates a share and takes the time of its gathers") {
-  cost::machine const on{.compute = {{dtype::f32, 2, 1e11, 1e10, 1e10, 1e-6}},
-                         .groups = {{2, 2, 1e-5, 1e9}},
-                         .update_bytes_per_second = 1e10};
-  auto const time = [&](int level, std::int64_t keep = 0) {
-    cost::setup s{.mesh = {.dp = 2}, .load = {2, 8}};
-    s.micro_batches = 4;
-    s.zero = level;
-    s.zero_keep = keep;
-    return cost::step_time_of(cost::cost_of(tied, adamw{}, s), s, on);
-  };
-  CHECK(time(3).update == Approx(time(2).update).epsilon(0.01));
-  CHECK(time(3).messages > time(2).messages);
-  CHECK(time(3, 2).messages < time(3).messages);
-  CHECK(time(3, 4).messages < time(3, 2).messages);
-}
-
-TEST_CASE("gathers of blocks overlap with computation between hosts, and the first ones of a step do not") {
-  cost::machine on{.compute = {{dtype::f32, 1, 1e11, 1e10, 1e10, 1e-6}}, .update_bytes_per_second = 1e10};
-  on.links = {{2, 2, 1, 0, 1e12}};  // faster than all computation
-  cost::setup s{.mesh = {.dp = 2}, .load = {2, 8}, .hosts = 2};
-  s.zero = 3;
-  s.gradient_bucket = 1 << 10;
-  s.micro_batches = 4;
-  CHECK(cost::step_time_of(cost::cost_of(tied, adamw{}, s), s, on).hidden == 0);
-  s.zero_overlaps = true;
-  cost::rank_cost const cost = cost::cost_of(tied, adamw{}, s);
-  double sums = 0, calls = 0, gathers = 0;
-  for (cost::message_total const& one : cost.messages) {
-    double const seconds = static_cast<double>(one.host_bytes) / 1e12;
-    if (one.purpose == cost::messages::name_of_parameters)
-      gathers = seconds * (1 - static_cast<double>(cost.memory.gathered) / static_cast<double>(one.payload_bytes));
-    if (one.purpose == cost::messages::name_of_gradients && one.calls > 0)
-      sums = seconds, calls = static_cast<double>(one.calls) / 4;
-  }
-  CHECK(gathers > 0);
-  CHECK(cost::step_time_of(cost, s, on).hidden == Approx(gathers + sums * (1 - 1 / calls)));
-  on.links[0].busy = 0.5;
-  CHECK(cost::step_time_of(cost, s, on).hidden == Approx((gathers + sums * (1 - 1 / calls)) / 2));
 }
 
 TEST_CASE("impossible numbers of kept blocks are refused with the legal ones") {

@@ -108,10 +108,10 @@ TEST_CASE("owners of whole matrices need --zero, and sum gradients after backwar
   for (int const level : {2, 3})
     CHECK(redco::options::gradient_bucket({.dp = 2}, 2, true, 4, level, o.zero_owner) == 4 << 20);
   o.ranks = 4;
-  o.zero_within = "2";
-  CHECK(refusal(o).starts_with("64 --zero-within 2 with --zero-owner whole"));
-  o.zero_within = "4";
-  CHECK(refusal(o) == "accepted");
+  for (char const* within : {"2", "4"}) {
+    o.zero_within = within;
+    CHECK(refusal(o) == "accepted");
+  }
   o.ranks = 2;
   o.zero_within = "run";
   o.overlap = true;

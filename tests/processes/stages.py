@@ -189,16 +189,18 @@ def overlap(start):
 
 def shares(start):
     one, _ = start.trained(1, ["--dtype", "f64"])
-    buckets = ["--gradient-bucket", "0.00390625"]
+    buckets, groups = ["--gradient-bucket", "0.00390625"], ["--zero-owner", "whole", "--zero-within", "2"]
     for processes, mesh, level, more in [(2, "dp=2", "1", buckets), (3, "dp=3", "1", ["--no-overlap"]), (2, "dp=2,tp=2", "1", buckets),
                                          (4, "pp=2,dp=2", "1", []), (4, "pp=2,dp=2", "2", []), (2, "dp=2", "2", buckets), (3, "dp=3", "2", ["--no-overlap"]),
-                                         (3, "dp=3", "3", buckets), (2, "dp=2,tp=2", "3", ["--no-overlap"])]:
+                                         (3, "dp=3", "3", buckets), (2, "dp=2,tp=2", "3", ["--no-overlap"]),
+                                         (4, "dp=4", "1", groups), (4, "dp=4", "3", [*groups, *buckets])]:
         found, text = start.trained(processes, ["--dtype", "f64", "--mesh", mesh, "--zero", level, *more])
         near(f"{start.name}, {processes} processes as {mesh} with --zero {level}", one, found)
         assert "replicas keeps a share of the optimizer's state" in text, text
         assert ("and of the gradients" in text) == (level == "2" and "pp" not in mesh), text
         assert ("a pipeline stage keeps all its gradients" in text) == (level == "2" and "pp" in mesh), text
         assert ("and of the parameters" in text) == (level == "3"), text
+        assert ("in whole matrices; 2 groups of replicas keep equal shares" in text) == ("--zero-within" in more), text
     for level in ("1", "2"):
         _, codes, text = start.ended(2, ["--verify", "--mesh", "dp=2", "--zero", level])
         assert not any(codes) and "and one rank agree in 2 updates" in text, f"{start.name}: {codes}: {text}"

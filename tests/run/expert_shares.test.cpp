@@ -3,6 +3,7 @@
 #include <redco/run/step.hpp>
 #include <redco/run/step_work.hpp>
 #include <redco/run/trained_network.hpp>
+#include <redco/run/training_step.hpp>
 #include <redco/run/verify.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/comm/thread_world.hpp>
@@ -227,21 +228,20 @@ TEST_CASE("messages of shares are those of the plan: dense state over dp and ep,
 }
 
 TEST_CASE("a step of the program's own is refused with experts at level 2, also if the program makes it") {
-  auto const code_of_step = [](int level, bool in_one) {
+  auto const code_of_step = [](int level) {
     return run_test::code_of([&] {
       comm::run_ranks({.ep = 2}, {.threads = 1}, [&](rank_context& me) {
         run::trained_network<descended> net({}, plan_of(descended{}, me.mesh), adamw{}, dtype::f64, 3, me.rank, {},
                                             redco::tensors::cpu_device(), {.level = level, .bucket = 512});
-        run::step_executor step(net, me, {.in_one = in_one});
+        run::training_step step(net, me);
         step.add(one_batch(net, me).loss(0, {}, nullptr));
-        step.finish({0, 1});
+        step.finish(0, 1, false);
       });
     });
   };
-  for (bool const in_one : {false, true}) {
-    CHECK(code_of_step(1, in_one) == 0);
-    CHECK(code_of_step(2, in_one) == 64);
-  }
+  CHECK(code_of_step(1) == 0);
+  CHECK(code_of_step(2) == 64);
+  CHECK(code_of_step(3) == 64);
 }
 
 TEST_CASE("the log says who shares the state of experts, and owners of whole matrices are refused with ep") {

@@ -3,9 +3,7 @@
 #include "comm/values.hpp"
 
 #include <redco/run/gathered_values.hpp>
-#include <redco/run/predictor.hpp>
 #include <redco/run/trained_network.hpp>
-#include <redco/run/worker.hpp>
 #include <redco/nn/value_source.hpp>
 #include <redco/comm/thread_world.hpp>
 #include <redco/tensor/tensor_memory.hpp>
@@ -14,9 +12,7 @@
 #include <redco/optimizer/optimizers.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -295,174 +291,6 @@ TEST_CASE("calls of a network that nothing gathers for are refused by name") {
   run_test::outcome const read = trained(tied, reads, where, [](auto&) {});
   CHECK(read.code == 64);
   CHECK(run_test::mentions(read, "--zero 3 and net.parameters()"));
-}
-
-/// A language model whose predictions call the network as often as the text of an example says.
-/// Counts the blocks whose values are in memory after a call without gradients.
-auto counting_calls(std::atomic<std::int64_t>& most_blocks) {
-  auto const count = [&most_blocks](auto const& net) {
-    if (at::GradMode::is_enabled()) return;
-    std::int64_t blocks = 0;
-    for (auto const& part : net.base().store().value_parts())
-      blocks += part.block >= 0 && nn::parameter_store::is_whole(part) ? 1 : 0;
-    std::int64_t most = most_blocks;
-    while (most < blocks && !most_blocks.compare_exchange_weak(most, blocks)) continue;
-  };
-  return collate([](std::span<std::int64_t const> examples) { return stage_test::texts_of(examples); }) |
-         loss([count](auto const& net, token_batch const& b) {
-           mean const found = cross_entropy(net(b.input_ids), b.labels);
-           count(net);
-           return found;
-         }) |
-         predict([count](auto const& net, token_batch const& b) {
-           std::vector<double> sums;
-           for (std::int64_t i = 0; i < b.input_ids.size(0); ++i) {
-             double sum = 0;
-             for (std::int64_t k = b.input_ids[i][1].template item<std::int64_t>() % 4; k-- > 0;) {
-               sum += cross_entropy(net(b.input_ids.narrow(0, i, 1)), b.labels.narrow(0, i, 1))
-                          .sum.template item<double>() *
-                      static_cast<double>(k + 1);
-               count(net);
-             }
-             sums.push_back(sum);
-           }
-           return sums;
-         });
-}
-
-TEST_CASE("evaluations and predictions gather block by block, for any numbers of calls and examples") {
-  std::atomic<std::int64_t> most_blocks = 0;
-  auto const job = counting_calls(most_blocks);
-  struct result {
-    double loss = 0;
-    std::vector<double> predicted, trained;
-  };
-  auto const run = [&](mesh const& on, int level, std::int64_t keep, bool overlap) {
-    run_test::silence const quiet;
-    temporary_folder const folder;
-    deployer_options where = in(folder.path, on);
-    where.zero = level;
-    where.zero_keep = keep;
-    if (overlap) where.overlap = true;
-    where.deadline = 60;
-    deployer deployer(where);
-    redco::trainer trainer(deployer, tied, job, adamw{.lr = 2e-3});
-    run_test::options_of<gpt2, decltype(job)> o;
-    o.max_steps = 2;
-    o.global_batch = 5;
-    o.micro_batch = 1;
-    o.eval = numbers(7);
-    o.eval_every_steps = 1;
-    o.save_last = false;
-    o.save_argmin = {};
-    result found;
-    o.on_step = [&](fit_event const& e) { found.trained.push_back(e.loss); };
-    most_blocks = 0;
-    found.loss = trainer.fit(numbers(13), o).evaluation.at("loss");
-    for (std::int64_t const examples : {7, 1})
-      for (double const one : redco::predictor(trainer).predict(numbers(examples), 3)) found.predicted.push_back(one);
-    return found;
-  };
-  for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}, {.pp = 2, .dp = 2}}) {
-    result const whole = run(on, 0, 0, false);
-    for (std::int64_t const keep : {0, 2, 4}) {
-      if (keep > 0 && on.dp == 3) continue;
-      bool const overlap = on.pp == 1 && keep < 4;
-      INFO(stage_test::name_of(on) << ", " << keep << " blocks kept, overlap " << overlap);
-      result const shares = run(on, 3, keep, overlap);
-      CHECK(std::abs(whole.loss - shares.loss) < 1e-10);
-      CHECK(run_test::difference(whole.trained, shares.trained) < 1e-10);
-      REQUIRE(whole.predicted.size() == shares.predicted.size());
-      for (std::size_t i = 0; i < whole.predicted.size(); ++i)
-        CHECK(std::abs(whole.predicted[i] - shares.predicted[i]) < 1e-10);
-      std::int64_t const of_rank = on.pp == 1 ? 4 : 2;
-      CHECK(most_blocks <= std::min(of_rank, keep + 1));
-      if (keep == 4) CHECK(most_blocks == of_rank);
-    }
-  }
-}
-
-TEST_CASE("gradients in an evaluation of gathered blocks are refused by name") {
-  auto const job = collate([](std::span<std::int64_t const> examples) { return stage_test::texts_of(examples); }) |
-                   loss([](auto const& net, token_batch const& b) {
-                     at::AutoGradMode const always(true);
-                     mean const found = cross_entropy(net(b.input_ids), b.labels);
-                     if (!net.pass().training) found.sum.backward();
-                     return found;
-                   });
-  temporary_folder const folder;
-  deployer_options where = in(folder.path, {.dp = 2});
-  where.zero = 3;
-  run_test::outcome const found = trained(tied, job, where, [](auto& o) {
-    o.max_steps = 1;
-    o.eval = numbers(2);
-    o.sanity_check = false;
-  });
-  INFO(found.reason);
-  CHECK(found.code == 64);
-  CHECK(run_test::mentions(found, "--zero 3 and gradients in an evaluation"));
-}
-
-/// Three steps of a worker with one network, or with two whose losses call both. Returns the sum of
-/// the squared values, and the mean losses.
-std::vector<double> worked(int level, bool two, std::int64_t examples) {
-  run_test::silence const quiet;
-  temporary_folder const folder;
-  deployer_options where = in(folder.path, {.dp = 2});
-  where.zero = level;
-  where.deadline = 60;
-  deployer deployer(where);
-  std::vector<double> found;
-  deployer.run([&](rank_context& rank) {
-    worker loop(deployer, rank, {.steps = 3});
-    auto& actor = loop.add("actor", tied, adamw{.lr = 1e-2});
-    auto* const critic = two ? &loop.add("critic", tied, adamw{.lr = 1e-2}) : nullptr;
-    auto const loss_of = [&](auto& net, pass const& in) {
-      std::vector<std::int64_t> mine;
-      for (std::int64_t i = 0; i < in.examples; ++i) mine.push_back(in.first_example + i);
-      token_batch const b = stage_test::texts_of(mine);
-      mean one = cross_entropy(net.in(in)(b.input_ids), b.labels);
-      if (critic != nullptr && &net != critic)
-        one.sum = one.sum + 0.1 * cross_entropy(critic->in(in).fixed()(b.input_ids), b.labels).sum;
-      return one;
-    };
-    for (loop.resume(); !loop.finished(); loop.end_step()) {
-      auto const batches = loop.micro_batches(examples, 1);
-      loop.update(actor, batches, [&](pass const& in) { return loss_of(actor, in); });
-      if (critic != nullptr) loop.update(*critic, batches, [&](pass const& in) { return loss_of(*critic, in); });
-      double const measured = loop.mean_loss(batches, [&](pass const& in) { return loss_of(actor, in); }).at("loss");
-      if (rank.rank == 0) found.push_back(measured);
-    }
-  });
-  return found;
-}
-
-TEST_CASE("a worker's networks gather their blocks in updates and evaluations, and refuse other calls") {
-  for (bool const two : {false, true})
-    for (std::int64_t const examples : {4, 3, 1}) {
-      INFO(examples << " examples, " << (two ? "two networks" : "one network"));
-      std::vector<double> const whole = worked(0, two, examples);
-      REQUIRE(whole.size() == 3);
-      CHECK(run_test::difference(whole, worked(3, two, examples)) < 1e-10);
-    }
-  auto const code = [](auto const& uses) {
-    run_test::silence const quiet;
-    temporary_folder const folder;
-    deployer_options where = in(folder.path, {.dp = 2});
-    where.zero = 3;
-    deployer deployer(where);
-    return code_of([&] {
-      deployer.run([&](rank_context& rank) {
-        worker loop(deployer, rank, {.steps = 1});
-        uses(loop, loop.add("net", tied, adamw{}));
-      });
-    });
-  };
-  CHECK(code([](worker& loop, auto& net) {
-          pass const in = nn::evaluation_pass(loop.rank());
-          net.in(in)(stage_test::ids_of(std::vector<std::int64_t>{1}));
-        }) == 64);
-  CHECK(code([](worker& loop, auto& net) { loop.add_copy("target", net); }) == 64);
 }
 
 }  // namespace gathered_values_test

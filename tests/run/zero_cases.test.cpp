@@ -1,5 +1,5 @@
 #include "mlp.hpp"
-#include "stages.hpp"
+#include "shares.hpp"
 
 #include <redco/nn/opaque.hpp>
 #include <redco/model/gpt2.hpp>
@@ -28,78 +28,24 @@ namespace zero_cases_test {
 using namespace redco;
 using run_test::in;
 using run_test::mlp_pipeline;
-using run_test::numbers;
-using run_test::silence;
-using stage_test::distance;
+using shares_test::check_equal;
+using shares_test::check_same_bits;
+using shares_test::levels;
+using shares_test::outcome;
+using shares_test::trained;
 using stage_test::language;
 using stage_test::name_of;
 using stage_test::tied;
-
-/// Levels of ZeRO
-constexpr std::array levels{1, 2, 3};
-
-/// The results of a fit, with the norm of each step's gradient.
-struct outcome : run_test::outcome {
-  std::vector<double> norms;
-};
-
-/// Six steps of five of 13 examples, or as `change(options)` sets. The third step of an epoch has
-/// three examples.
-template <class Model, class Pipeline, class Optimizer, class Change>
-outcome trained(Model const& model, Pipeline const& pipeline, deployer_options where, Optimizer const& optimizer,
-                Change const& change) {
-  silence const quiet;
-  temporary_folder const folder;
-  if (where.workdir.empty()) where.workdir = folder.path;
-  where.deadline = 60;
-  outcome found;
-  run_test::options_of<Model, Pipeline> o;
-  o.epochs = 7;
-  o.max_steps = 6;
-  o.global_batch = 5;
-  o.save_last = false;
-  o.save_argmin = {};
-  o.on_step = [&](fit_event const& e) {
-    found.losses.push_back(e.loss);
-    found.norms.push_back(e.grad_norm);
-  };
-  change(o);
-  try {
-    deployer deployer(where);
-    redco::trainer trainer(deployer, model, pipeline, optimizer);
-    trainer.fit(numbers(13), o);
-    found.state = run_test::whole_state(trainer.states());
-  } catch (error const& e) {
-    found.code = static_cast<int>(e.code());
-    found.reason = e.what();
-  }
-  found.log = quiet.text.str();
-  return found;
-}
 
 deployer_options on_mesh(mesh const& on, int level = 0) {
   deployer_options where = in({}, on);
   where.gradient_bucket = 0.25 / 1024;
   where.zero = level;
+  where.deadline = 60;
   return where;
 }
 
 constexpr adamw clipped{.lr = 1e-2, .clip_norm = 0.5};
-
-void check_equal(outcome const& whole, outcome const& shares) {
-  INFO(whole.reason << shares.reason);
-  REQUIRE(whole.losses.size() >= 4);
-  CHECK(run_test::difference(whole.losses, shares.losses) < 1e-10);
-  CHECK(run_test::difference(whole.norms, shares.norms) < 1e-10);
-  CHECK(distance(whole.state, shares.state) < 1e-10);
-}
-
-void check_same_bits(outcome const& whole, outcome const& shares) {
-  INFO(whole.reason << shares.reason);
-  REQUIRE(whole.losses.size() >= 4);
-  CHECK(whole.losses == shares.losses);
-  CHECK(run_test::bit_equal(whole.state, shares.state));
-}
 
 /// A user's callable with parameters of zero, one, three and five elements. It leaves out the last
 /// one if the first feature of its first example is not positive.
@@ -311,7 +257,7 @@ TEST_CASE("groups of an optimizer keep their rates and decays over save and load
       CHECK(rest.losses.size() == 2);
       rest.losses.insert(rest.losses.begin(), first.losses.begin(), first.losses.end());
       rest.norms.insert(rest.norms.begin(), first.norms.begin(), first.norms.end());
-      check_equal(whole, rest);
+      check_equal(whole, rest, 4);
     }
   }
 }

@@ -1,4 +1,4 @@
-#include "stages.hpp"
+#include "peaks.hpp"
 
 #include <redco/run/fit_result.hpp>
 #include <redco/run/trained_network.hpp>
@@ -133,7 +133,7 @@ TEST_CASE("a run refuses to keep more blocks gathered than its model has, and to
   CHECK(code(2, 1) == 64);
 }
 
-/// A language model whose activations are a large part of the bytes of a step.
+/// Compares the peak of a step with the plan.
 template <class Model>
 void check_peak(Model const& model, mesh const& on, dtype type, std::int64_t keep, std::int64_t micro_batches,
                 bool recompute, bool overlap = false, int level = 3,
@@ -141,9 +141,7 @@ void check_peak(Model const& model, mesh const& on, dtype type, std::int64_t kee
   INFO(name_of(on) << ", " << redco::name_of(type) << ", " << keep << " blocks kept, " << micro_batches
                    << " micro-batches, " << (recompute ? "recomputed" : "saved") << (overlap ? ", overlap" : "")
                    << ", level " << level << ", owner " << shape::name_of(owner));
-  silence const quiet;
-  temporary_folder const folder;
-  deployer_options where = in(folder.path, on);
+  deployer_options where = in({}, on);
   where.dtype = type;
   where.zero = level;
   where.zero_owner = owner;
@@ -151,24 +149,8 @@ void check_peak(Model const& model, mesh const& on, dtype type, std::int64_t kee
   where.recompute = recompute;
   if (overlap) where.overlap = true;
   constexpr std::int64_t rows = 8, length = 64;
-  deployer deployer(where);
-  auto const pipeline =
-      redco::collate([](std::span<std::int64_t const> examples) {
-        auto const ids = at::arange(std::ssize(examples) * (length + 1)).remainder(120).view({-1, length + 1});
-        return token_batch{ids.narrow(1, 0, length).contiguous(), ids.narrow(1, 1, length).contiguous()};
-      }) |
-      redco::loss(
-          [](auto const& net, token_batch const& b) { return redco::cross_entropy(net(b.input_ids), b.labels); });
-  redco::trainer trainer(deployer, model, pipeline, adamw{.lr = 1e-3});
-  run_test::options_of<Model, decltype(pipeline)> o;
-  o.max_steps = 3;
-  o.global_batch = on.dp * rows * micro_batches;
-  o.micro_batch = rows;
-  o.save_last = false;
-  o.save_argmin = {};
-  std::int64_t most = 0;
-  auto const fitted = trainer.fit(numbers(6 * *o.global_batch), o);
-  for (run::step_measure const& one : fitted.measures) most = std::max(most, one.peak_bytes);
+  auto const measures = peak_test::measured_steps(model, where, rows, length, micro_batches);
+  std::int64_t const most = peak_test::largest_peak(measures);
   cost::setup run{.mesh = on, .load = {rows, length}, .compute = type, .recompute = recompute};
   run.micro_batches = micro_batches;
   run.gradient_bucket = on.pp == 1 ? 4 << 20 : 0;
@@ -185,7 +167,7 @@ void check_peak(Model const& model, mesh const& on, dtype type, std::int64_t kee
   // each block's backward. In this small model, they are a quarter of all gradients.
   double const above = overlap && owner == shape::zero_owner::whole ? 1.08 : 1.03;
   CHECK(static_cast<double>(planned) <= above * static_cast<double>(most));
-  for (run::step_measure const& one : fitted.measures)
+  for (run::step_measure const& one : measures)
     if (on.pp == 1) CHECK(one.sent == run::planned_traffic(plan.messages, on));
 }
 

@@ -105,6 +105,18 @@ TEST_CASE("copies of a parameter are placed like as many parameters") {
   CHECK(together.kept == apart.kept);
 }
 
+TEST_CASE("groups of replicas own matrices like a run of one group, and sum their gradients further") {
+  std::vector<owned_parameter> const all{whole(7), whole(6), whole(5), {plain, 3}};
+  redco::shape::axes const group = redco::shape::axis::ep, copies = batch.without(group);
+  owned_layout const one = layout_of(all, {.dp = 2}), groups(all, {.dp = 3, .ep = 2}, 0, group);
+  CHECK(groups.places == one.places);
+  CHECK(groups.kept == one.kept);
+  CHECK(groups.regions == one.regions);
+  REQUIRE(groups.shares.size() == one.shares.size());
+  for (std::size_t i = 0; i < one.shares.size(); ++i)
+    CHECK(groups.shares[i] == shared_range{one.shares[i].begin, one.shares[i].end, group, 2, copies});
+}
+
 /// Parts of the names of parameters that a layer reads as one matrix
 std::vector<std::pair<std::string, std::string>> const neighbours{{".q.", ".k."}, {".k.", ".v."}, {".gate.", ".up."}};
 

@@ -22,6 +22,12 @@ enum class joint_call : std::uint8_t {
 /// different calls, because their exchanges would not match.
 joint_call announced(group& ranks, joint_call own);
 
+/// Announces this rank's next call to the ranks of the group, whose next calls may differ. Returns
+/// the kind of call that comes first: of those that ranks announce, the first in the order of
+/// joint_call, and `none` only if no rank has a call left. A rank whose own call comes later takes
+/// part in that call and announces its own again.
+joint_call first_of(group& ranks, joint_call own);
+
 }  // namespace redco::comm
 
 #include <redco/config.hpp>

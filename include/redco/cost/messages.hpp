@@ -268,17 +268,17 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
               : m.total({{}, messages::name_of_gradients, over, shape::collective::all_reduce, s.mesh.size(over)}),
           times, of_one);
   });
+  auto const total = [&](std::string_view purpose, shape::axes over, shape::collective kind) -> message_total& {
+    return m.total({{}, purpose, over, kind, s.mesh.size(over)});
+  };
   for (detail::shared_part const& part : buffers.parts) {
     std::int64_t const sums = part.blocks * (buffers.zero.sums_in_backward() ? s.micro_batches : 1),
                        gathers = buffers.gathers_of(part, s.micro_batches);
     for (shard::shared_range const& one : part.shares) {
       std::int64_t const bytes = one.size() * shape::size_of(s.compute);
-      auto const total = [&](std::string_view purpose, shape::axes over, shape::collective kind) -> message_total& {
-        return m.total({{}, purpose, over, kind, s.mesh.size(over)});
-      };
       bool const trained = part.is_trained(one);
       if (trained) count(total(messages::name_of_gradients, one.over, shape::collective::reduce_scatter), sums, bytes);
-      if (trained && !one.copied_over.empty())
+      if (trained && !one.copied_over.empty() && !buffers.zero.sums_in_backward())
         count(total(messages::name_of_gradients, one.copied_over, shape::collective::all_reduce), part.blocks,
               bytes / one.ranks);
       // Pipeline stages gather values in the order of their computations; see add_gathers().
@@ -286,6 +286,10 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
         count(total(messages::name_of_parameters, one.over, shape::collective::all_gather), gathers, bytes);
     }
   }
+  shape::axes const copied_over = shape::token_axes.without(s.shared_over());
+  if (shares && !copied_over.empty() && buffers.zero.sums_in_backward())
+    count(total(messages::name_of_gradients, copied_over, shape::collective::all_reduce), 1,
+          buffers.kept_by_first() * shape::size_of(s.compute));
   if (demands.gathers)
     detail::gathers_of_matrices(of, buffers, [&](shape::axis over, std::int64_t times, std::int64_t of_one) {
       count(m.total({{}, messages::name_of_matrices, over, shape::collective::all_gather, s.mesh[over]}), times,

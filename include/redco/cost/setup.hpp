@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/model/model.hpp>
+#include <redco/shape/axis.hpp>
 #include <redco/shape/blocks.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
@@ -52,6 +53,9 @@ struct setup {
   /// Order of a schedule file, in place of `schedule`; null for none. The table must outlive the
   /// setup.
   schedule::pipeline_table const* table = nullptr;
+
+  /// Returns the mesh axes over whose ranks state is shared out (ZeRO).
+  constexpr shape::axes shared_over() const { return zero_within ? shape::axes(shape::axis::ep) : shape::token_axes; }
 
   /// Returns the load of one rank for the model's program. The ranks along the mesh axis cp compute
   /// a part of each sequence.

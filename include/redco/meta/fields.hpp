@@ -149,6 +149,16 @@ constexpr auto field_named() {
   return hana::unpack(Struct::fields(), [](auto const&... all) { return meta::first_named<Name>(all...); });
 }
 
+/// Returns a field for `member` with the description of the field `Name` of the reflected struct
+/// `Other`. For programs that offer some options of another program:
+///
+///   field_like<opts, "lr">(&other_opts::lr)
+template <reflected Other, fixed_string Name, class Class, class Type>
+constexpr field_of<Name, Class, Type> field_like(Type Class::*member) {
+  auto const like = field_named<Other, Name>();
+  return {member, like.about, like.required, like.least, like.most, like.group, like.of_process, like.decides_result};
+}
+
 }  // namespace redco::meta
 
 namespace redco::meta::detail {

@@ -30,8 +30,8 @@ struct stored_parameter {
   /// Offset of the parameter in elements, equal in each flat buffer (values, masters, gradients)
   std::int64_t offset = 0;
   bool trainable = true;
-  /// Index of the replica to which the parameter belongs wholly, along the mesh axes of its
-  /// gradient sum; -1: none, see shard::owned_layout
+  /// Index of the replica to which the parameter belongs wholly, along the mesh axes over whose
+  /// ranks state is shared out; -1: none, see shard::owned_layout
   int owner = -1;
   /// Value that forward reads, [local extents], in the compute dtype. If the rank keeps only a
   /// share of the values (parameter_store::shares_values), it has no elements in memory while no

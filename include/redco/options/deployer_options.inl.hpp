@@ -45,7 +45,7 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, launch const& how) {
   shape::check_zero(o.zero, o.zero_keep);
   shape::check_zero_owner(o.zero_owner, o.zero, m);
   // Throws for a group of replicas that the run does not have
-  mesh_with_shares(o.zero_within, m, how.processes / how.processes_on_host, o.zero, o.zero_owner);
+  mesh_with_shares(o.zero_within, m, how.processes / how.processes_on_host, o.zero);
   // Throws for an invalid bucket size or overlap
   gradient_bucket(m, how.processes, o.overlap, o.gradient_bucket, o.zero, o.zero_owner);
   return m;

@@ -2,7 +2,6 @@
 
 #include <redco/shape/axis.hpp>
 #include <redco/shape/mesh.hpp>
-#include <redco/shape/zero.hpp>
 #include <redco/diag/error.hpp>
 
 #include <algorithm>
@@ -16,12 +15,11 @@ namespace redco::options {
 /// Returns the mesh on which a run with --zero-within computes. The axis ep has the replicas that
 /// share out state, and the axis dp the copies of this group. `within`: "run" (returns `on`),
 /// "host" (the replicas of one machine) or the number of replicas. `machines`: number of machines,
-/// each with an equal number of consecutive ranks. `zero`, `owner`: ZeRO of the run.
+/// each with an equal number of consecutive ranks. `zero`: level of ZeRO.
 ///
 /// Throws `error` with exit code 64 for another text, without ZeRO, and if the replicas do not
-/// divide into such groups of at least two. Throws it also if groups would own whole matrices.
-inline mesh mesh_with_shares(std::string_view within, mesh const& on, int machines, int zero,
-                             shape::zero_owner owner = shape::zero_owner::element) {
+/// divide into such groups of at least two.
+inline mesh mesh_with_shares(std::string_view within, mesh const& on, int machines, int zero) {
   if (within == "run") return on;
   auto const refuse = [&](std::string const& why) {
     throw error(exit_code::usage, "--zero-within " + std::string(within) + why);
@@ -47,12 +45,10 @@ inline mesh mesh_with_shares(std::string_view within, mesh const& on, int machin
            (machines == 1 ? " machine" : " machines") + " do not divide into such groups of at least 2; give one of " +
            (legal.empty() ? "run" : legal));
   }
+  if (sharing == replicas) return on;
   mesh shared = on;
   shared.dp = replicas / sharing;
   shared.ep = sharing;
-  if (sharing == replicas) return on;
-  if (owner == shape::zero_owner::whole)
-    refuse(" with --zero-owner whole: owners of matrices are replicas of the whole run; leave one of the two out");
   return shared;
 }
 

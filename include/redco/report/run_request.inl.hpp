@@ -19,8 +19,7 @@ namespace redco::report {
 
 REDCO_INLINE cost::setup setup_of(run_request const& asked) {
   cost::check_hosts(asked.mesh, asked.hosts);
-  mesh const shared =
-      options::mesh_with_shares(asked.zero_within, asked.mesh, asked.hosts, asked.zero, asked.zero_owner);
+  mesh const shared = options::mesh_with_shares(asked.zero_within, asked.mesh, asked.hosts, asked.zero);
   cost::setup run = setup_of(shared, asked.load, asked.micro_batch, asked.compute, asked.recompute);
   run.zero_within = !(shared == asked.mesh);
   run.hosts = asked.hosts;

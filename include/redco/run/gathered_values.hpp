@@ -5,6 +5,7 @@
 #include <redco/nn/parameter_store.hpp>
 #include <redco/nn/value_source.hpp>
 #include <redco/comm/group.hpp>
+#include <redco/comm/joint_calls.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/shape/blocks.hpp>
 
@@ -82,31 +83,45 @@ class gathered_values final : public nn::value_source {
   std::vector<std::vector<started_collective>> gathers_;
 };
 
-/// The values of parameters during an evaluation or a prediction, if each replica keeps only a
-/// share of them. Gathers the values of a block before each call of the block, and drops them after
-/// it. Layers outside blocks, and the first zero().keep blocks, have their values until its end.
+/// The values of parameters during an evaluation, a prediction, or a step of the program's own, if
+/// each replica keeps only a share of them. Gathers the values of a block before each call of the
+/// block, and drops them after it. Layers outside blocks, and the first zero().keep blocks, have
+/// their values until its end.
 ///
-/// Replicas may make different numbers of calls, for example if they generate texts. They announce
-/// each call to each other, and a replica without calls left takes part by join(). No call may need
-/// a backward.
+/// Replicas may make different calls, for example if they generate texts or add different numbers
+/// of losses. They announce each call and backward to each other; all take part in the gathers and
+/// sums of those that another one makes first.
 class gathered_calls final : public nn::value_source {
  public:
-  /// The arguments must outlive the object.
-  gathered_calls(nn::parameter_store const& store, rank_context& rank);
+  /// `sums`: the sums of each backward's gradients; null if no call needs a backward. The arguments
+  /// must outlive the object.
+  gathered_calls(nn::parameter_store const& store, rank_context& rank, gradient_shares* sums = nullptr);
 
+  /// Throws `error` with exit code 64 for the second call that autograd records before a backward.
   void begin_call() override;
   void enter(std::int64_t block) override { values_.enter(block); }
-  /// Throws `error` with exit code 64.
+  /// Throws `error` with exit code 64 outside of begin_backward() and end().
   void enter_backward(std::int64_t block) override;
 
-  /// Takes part in the gathers for calls of other replicas. Returns when no replica has a call
-  /// left. All ranks call it after their last call.
-  void join();
+  /// Begins backward of the calls so far, which end() ends.
+  void begin_backward();
+  /// Waits until all replicas sum the counts of their losses, before any backward.
+  void begin_counts() { begin(comm::joint_call::returned); }
+  /// Gathers and sums what this rank has not reached in the current call or backward.
+  void end();
+  /// Takes part in the calls of other replicas. Returns when no replica has a call left. All ranks
+  /// call it after their last call.
+  void join() { begin(comm::joint_call::none); }
 
  private:
+  void begin(comm::joint_call own);
+
   gathered_values values_;
+  gradient_shares* sums_;
   comm::group& sharing_;       ///< ranks that share the values out
   shape::block_range blocks_;  ///< all blocks of the model
+  comm::joint_call current_ = comm::joint_call::none;
+  bool is_recorded_ = false;  ///< true from a call that autograd records to its backward
 };
 
 }  // namespace redco::run

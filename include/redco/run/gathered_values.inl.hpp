@@ -3,7 +3,6 @@
 #include <redco/run/gathered_values.hpp>
 
 #include <redco/comm/group.hpp>
-#include <redco/comm/joint_calls.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shard/shares.hpp>
 #include <redco/diag/error.hpp>
@@ -11,6 +10,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -126,31 +126,51 @@ REDCO_INLINE void gathered_values::end_gather(std::int64_t block) {
       for (started_collective const& one : gathers_[i]) one.wait();
 }
 
-REDCO_INLINE gathered_calls::gathered_calls(nn::parameter_store const& store, rank_context& rank)
-    : values_(store, rank, nullptr, store.zero().keep),
+REDCO_INLINE gathered_calls::gathered_calls(nn::parameter_store const& store, rank_context& rank, gradient_shares* sums)
+    : values_(store, rank, sums, store.zero().keep),
+      sums_(sums),
       sharing_(sharing_ranks(store, rank)),
       blocks_(shared_blocks(store)) {
   store.set_source(this);
 }
 
 REDCO_INLINE void gathered_calls::begin_call() {
-  values_.end();
-  comm::announced(sharing_, comm::joint_call::forward);
-  values_.begin_forward(blocks_);
+  if (sums_ != nullptr && at::GradMode::is_enabled() && std::exchange(is_recorded_, true))
+    throw error(exit_code::usage,
+                "--zero 3 and a step that calls its network twice before it adds a loss: the replicas gather the "
+                "parameters for one call; put the inputs into one batch, turn gradients off for calls without a loss, "
+                "or give --zero 2");
+  begin(comm::joint_call::forward);
 }
 
-REDCO_INLINE void gathered_calls::enter_backward(std::int64_t) {
-  throw error(exit_code::usage,
-              "--zero 3 and gradients in an evaluation or a prediction: the parameters of a block are in memory only "
-              "while the block is called; compute them in the loss, or give --zero 2");
+REDCO_INLINE void gathered_calls::begin_backward() {
+  is_recorded_ = false;
+  begin(comm::joint_call::backward);
 }
 
-REDCO_INLINE void gathered_calls::join() {
+REDCO_INLINE void gathered_calls::enter_backward(std::int64_t block) {
+  if (current_ == comm::joint_call::backward) return values_.enter_backward(block);
+  throw error(
+      exit_code::usage,
+      std::string("--zero 3 and gradients ") +
+          (sums_ == nullptr ? "in an evaluation or a prediction" : "that a step does not compute by add(loss)") +
+          ": the parameters of a block are in memory only while the block is called; compute them in the loss, "
+          "or give --zero 2");
+}
+
+REDCO_INLINE void gathered_calls::end() {
   values_.end();
-  while (comm::announced(sharing_, comm::joint_call::none) != comm::joint_call::none) {
-    values_.begin_forward(blocks_);
-    values_.end();
-  }
+  if (std::exchange(current_, comm::joint_call::none) == comm::joint_call::backward) sums_->end_round();
+}
+
+/// Begins the call `own` of this rank, after all calls of other replicas that come before it.
+REDCO_INLINE void gathered_calls::begin(comm::joint_call own) {
+  do {
+    end();
+    current_ = comm::first_of(sharing_, own);
+    if (current_ == comm::joint_call::forward) values_.begin_forward(blocks_);
+    if (current_ == comm::joint_call::backward) values_.begin_backward(blocks_);
+  } while (current_ != own);
 }
 
 }  // namespace redco::run

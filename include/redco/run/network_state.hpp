@@ -9,6 +9,7 @@
 #include <redco/update/segment.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/device.hpp>
+#include <redco/tensor/function_ref.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/shard/shares.hpp>
 #include <redco/shape/dtype.hpp>
@@ -82,6 +83,11 @@ class network_state {
   /// Gathers the values of the parameters that other ranks update, in the compute dtype. Does
   /// nothing unless the replicas keep shares. All ranks must call it.
   void gather_values(rank_context const& rank) const;
+
+  /// Gathers the shares of all ranks in flat buffers, whose `count` elements from `begin` on
+  /// `range(begin, count)` returns. All ranks must call it.
+  void gather_shares(rank_context const& rank,
+                     tensors::function_ref<at::Tensor(std::int64_t begin, std::int64_t count)> range) const;
 
   /// Throws `error` with exit code 79 and the parameter's name if a parameter is not finite.
   /// `step`: number of updates done, for the message. Reads all parameters once.

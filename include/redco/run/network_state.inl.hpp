@@ -90,8 +90,13 @@ REDCO_INLINE void network_state::set_values(std::vector<at::Tensor> const& param
 REDCO_INLINE void network_state::gather_values(rank_context const& rank) const {
   if (store.shares_values()) return;
   comm::collective_label const label("parameters");
+  gather_shares(rank, [&](auto begin, auto count) { return store.values_at(begin, count); });
+}
+
+REDCO_INLINE void network_state::gather_shares(
+    rank_context const& rank, tensors::function_ref<at::Tensor(std::int64_t, std::int64_t)> range) const {
   for (shard::shared_range const& one : store.shares())
-    rank.group(one.over).all_gather_in_place(store.values().narrow(0, one.begin, one.size()));
+    rank.group(one.over).all_gather_in_place(range(one.begin, one.size()));
 }
 
 REDCO_INLINE std::vector<ckpt::state_part> network_state::parts() const {
@@ -208,7 +213,8 @@ REDCO_INLINE void network_state::add_segments(std::vector<update::parameter_sett
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < all.size(); ++i) {
       shard::region const of = store.region_of(all[i]);
-      bool const is_here = all[i].owner < 0 || all[i].owner == all[i].plan.mesh.coordinate(rank_, of.summed_over);
+      int const index = all[i].plan.mesh.coordinate(rank_, of.summed_over & store.zero().shared_over);
+      bool const is_here = all[i].owner < 0 || all[i].owner == index;
       if (region.is_like(of) && is_here) order.push_back(i);
     }
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return all[a].offset < all[b].offset; });

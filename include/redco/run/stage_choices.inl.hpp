@@ -127,11 +127,11 @@ REDCO_INLINE std::string stages_picture(shape::stage_cuts const& cuts, stage_sch
   bool const is_file = order.table != nullptr && order.table->micro_batches == micro_batches;
   std::int64_t const drawn = is_file ? micro_batches : std::min<std::int64_t>(micro_batches, 4 * stages);
   schedule::pipeline_table const table =
-      is_file ? *order.table
-              : schedule::table_of(schedule::step_facts{.micro_batches = drawn,
-                                                        .stages = stages,
-                                                        .schedule = order.kind,
-                                                        .chunks_per_stage = cuts.size() / stages});
+      schedule::table_of(schedule::step_facts{.micro_batches = drawn,
+                                              .stages = stages,
+                                              .schedule = order.kind,
+                                              .chunks_per_stage = cuts.size() / stages,
+                                              .table = is_file ? order.table.get() : nullptr});
   std::vector<schedule::chunk_times> times;
   for (std::int64_t const blocks : cuts.lengths()) times.push_back({blocks, blocks, blocks, 0});
   auto const number = [&] {

@@ -37,7 +37,7 @@ class step_executor {
   /// `regions` and `meets_replicas`. `bucket`: bytes of gradients, a multiple of 8, that one
   /// all-reduce sums during the last backward; 0 to sum all gradients after backward. `watch`:
   /// observer; null for none. Throws `error` with exit code 64 for several loss terms in several
-  /// micro-batches, and if the rank keeps only a share of the values and `facts.in_one` is true.
+  /// micro-batches, and if `facts.in_one` is true with pipeline stages.
   step_executor(network_state& state, rank_context& rank, schedule::step_facts const& facts, std::int64_t bucket = 0,
                 step_watch* watch = nullptr);
 
@@ -47,7 +47,8 @@ class step_executor {
   /// the loss depends on no trained parameter. After an error, nothing is updated.
   step_result run(step_work& work, step_position const& at);
 
-  /// Adds the loss of a micro-batch to the step, and runs its backward.
+  /// Adds the loss of a micro-batch to the step, and runs its backward. Only for a step with
+  /// `in_one`.
   void add(terms const& loss) {
     count(loss);
     differentiate(loss);
@@ -68,7 +69,7 @@ class step_executor {
   void execute(schedule::step_op const& one);
   void forward(schedule::step_op const& one);
   comm::replica_round round_of(schedule::step_op const& one);
-  void total_counts() { counts_ = counts_of_replicas(loss_, {&rank_.group(shape::batch_axes), round_.gaps}); }
+  void total_counts();
   void backward(schedule::step_op const& one);
   void share_statistics() const;
   pass pass_without_examples() const;
@@ -91,8 +92,10 @@ class step_executor {
   std::optional<gradient_buckets> buckets_;
   /// Sums of each backward's gradients; empty unless the rank keeps only a share of the gradients
   std::optional<gradient_shares> shares_;
-  /// Gathers the values of each block; empty unless the rank keeps only a share of the values
+  /// Gathers the values of each block, for the operations of the step; empty unless the rank keeps
+  /// only a share of the values
   std::optional<gathered_values> values_;
+  std::optional<gathered_calls> calls_;  ///< replaces `values_` in a step with `in_one`
   step_work* work_ = nullptr;
   step_position at_;
   comm::replica_round round_;  ///< micro-batches that all replicas compute now

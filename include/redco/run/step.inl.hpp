@@ -2,7 +2,6 @@
 
 #include <redco/run/step.hpp>
 
-#include <redco/run/bucket_order.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/step_work.hpp>
 #include <redco/nn/gradient_watch.hpp>
@@ -23,22 +22,6 @@
 #include <string>
 #include <utility>
 
-namespace redco::run::detail {
-
-[[noreturn]] inline void refuse_own_losses() {
-  throw error(exit_code::usage,
-              "--zero 3 and a step of the program's own: the replicas gather the parameters of each block in forward "
-              "and again in backward, and do not know the order of the step's calls and losses; give --zero 2");
-}
-
-[[noreturn]] inline void refuse_own_losses_of_experts() {
-  throw error(exit_code::usage,
-              "--zero 2 and a step of the program's own with ranks along ep: a rank without a loss left would miss "
-              "the other ranks' exchanges of experts' rows; give --zero 1");
-}
-
-}  // namespace redco::run::detail
-
 namespace redco::run {
 
 REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& rank, schedule::step_facts const& facts,
@@ -58,9 +41,12 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
         "a loss of several terms with pipeline stages: only the last stage knows their counts; return one term, "
         "or give --n-pipeline-stages 1");
   facts_.regions = std::distance(sums_.begin(), sums_.end());
-  if (facts_.gathers_values && facts_.in_one) detail::refuse_own_losses();
   bool const sums_rounds = state_.store.has_cut_gradients();
-  if (facts_.in_one && sums_rounds && facts_.exchanges_rows) detail::refuse_own_losses_of_experts();
+  if (facts_.in_one && sums_rounds && facts_.exchanges_rows)
+    throw error(exit_code::usage,
+                "--zero " + std::to_string(state_.store.zero().level) +
+                    " and a step of the program's own with ranks along ep: a rank without a loss left would miss the "
+                    "other ranks' exchanges of experts' rows; give --zero 1");
   // Only the program knows the number of losses of its own step.
   facts_.sums_rounds = sums_rounds && !facts_.in_one;
   // The order in which a round sums its buckets does not follow the regions.
@@ -76,7 +62,8 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
   state_.store.gradients().zero_();
   if (sums_rounds) shares_.emplace(state_.network(), rank_);
   else if (bucket > 0) buckets_.emplace(state_.network(), rank_, bucket);
-  if (facts_.gathers_values)
+  if (facts_.gathers_values && facts_.in_one) calls_.emplace(state_.store, rank_, &*shares_);
+  else if (facts_.gathers_values)
     values_.emplace(state_.store, rank_, shares_ ? &*shares_ : nullptr, state_.store.zero().keep);
 }
 
@@ -154,14 +141,19 @@ REDCO_INLINE void step_executor::count(terms const& loss) {
   totals_.add(loss);
 }
 
+REDCO_INLINE void step_executor::total_counts() {
+  if (calls_) calls_->begin_counts();
+  counts_ = counts_of_replicas(loss_, {&rank_.group(shape::batch_axes), round_.gaps});
+}
+
 REDCO_INLINE void step_executor::differentiate(terms const& loss) {
-  if (values_) detail::refuse_own_losses();
-  if (shares_ && facts_.exchanges_rows) detail::refuse_own_losses_of_experts();
   loss_ = loss;
   if (facts_.several_terms) total_counts();
-  if (shares_) shares_->announce();
+  if (calls_) calls_->begin_backward();
+  else if (shares_) shares_->announce();
   backward({schedule::op::backward});
-  if (shares_) shares_->end_round();
+  if (calls_) calls_->end();
+  else if (shares_) shares_->end_round();
 }
 
 /// Runs backward of the current loss. In the last backward of the step, buckets of gradients are
@@ -211,6 +203,9 @@ REDCO_INLINE void step_executor::share_statistics() const {
 /// the program adds, takes part in those of the other replicas.
 REDCO_INLINE void step_executor::reduce(schedule::step_op const& one) {
   shard::region const& sum = sums_.begin()[one.region];
+  // The program's own step may add no loss on this rank.
+  if (facts_.in_one && facts_.several_terms && !facts_.meets_replicas && counts_.empty()) total_counts();
+  if (calls_) return calls_->join();
   if (values_) values_->end();
   if (shares_) return one.micro < 0 ? shares_->join() : shares_->end_round();
   if (buckets_) return buckets_->send_all();
@@ -234,24 +229,23 @@ REDCO_INLINE void step_executor::exchange_shared() {
   stage_->exchange_shared();
 }
 
-/// Sums the gradients of this rank's shares over the ranks that keep equal shares.
+/// Sums the gradients of this rank's shares over the ranks that keep equal shares. Groups of
+/// replicas exclude experts, so all shares have the same ranks.
 REDCO_INLINE void step_executor::sum_copied_shares() {
-  comm::collective_label const label("gradients");
   nn::parameter_store const& store = state_.store;
-  for (shard::shared_range const& one : store.shares()) {
-    if (one.begin >= store.regions().trained()) break;
-    if (one.copied_over.empty()) continue;
-    detail::packed_share const kept = detail::packed_share_of(store, one);
-    at::Tensor const share =
-        store.has_cut_gradients()
-            ? store.gradients().narrow(0, kept.begin, kept.elements)
-            : store.gradients().narrow(0, one.share_begin(rank_.coordinate(one.over)), one.share());
-    rank_.group(one.copied_over).all_reduce(share);
-  }
+  shape::axes const copied_over = store.shares().empty() ? shape::axes() : store.shares().front().copied_over;
+  if (copied_over.empty()) return;
+  comm::collective_label const label("gradients");
+  comm::group& copies = rank_.group(copied_over);
+  if (store.has_cut_gradients()) return copies.all_reduce(store.gradients());
+  for (shard::shared_range const& one : store.shares())
+    if (one.begin < store.regions().trained())
+      copies.all_reduce(store.gradients().narrow(0, one.share_begin(rank_.coordinate(one.over)), one.share()));
 }
 
 REDCO_INLINE void step_executor::total() {
   if (values_) values_->drop_all();
+  calls_.reset();
   result_.stop = totals_.reduce(rank_, at_.stop);
   result_.loss = totals_.loss();
   result_.weight = totals_.weight();

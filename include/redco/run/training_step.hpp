@@ -23,9 +23,11 @@ class training_step {
 
   /// Begins a step that finish() ends. `several`: true if the loss has several terms. `bucket`:
   /// bytes of gradients that are summed at once during the last backward; 0 to sum them after
-  /// backward.
+  /// backward. With ZeRO 3, the network can be called from the begin to the end of a step only,
+  /// with one recorded call for each loss. Throws the errors of run::step_executor.
   training_step(network_state& state, rank_context& rank, bool several = false, std::int64_t bucket = 0)
-      : own_(std::in_place, state, rank, schedule::step_facts{.several_terms = several}, bucket), step_(*own_) {}
+      : own_(std::in_place, state, rank, schedule::step_facts{.several_terms = several, .in_one = true}, bucket),
+        step_(*own_) {}
   training_step(training_step const&) = delete;
   training_step& operator=(training_step const&) = delete;
 

@@ -3,7 +3,6 @@
 #include <redco/run/network_state.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/comm/rank_context.hpp>
-#include <redco/shard/shares.hpp>
 
 namespace redco::run {
 
@@ -18,8 +17,7 @@ class whole_masters {
     if (!joins_) return;
     store_.join_masters();
     comm::collective_label const label("master parameters");
-    for (shard::shared_range const& one : store_.shares())
-      rank.group(one.over).all_gather_in_place(store_.masters_at(one.begin, one.size()));
+    state.gather_shares(rank, [&](auto begin, auto count) { return store_.masters_at(begin, count); });
   }
   whole_masters(whole_masters const&) = delete;
   whole_masters& operator=(whole_masters const&) = delete;

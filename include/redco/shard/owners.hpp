@@ -46,13 +46,14 @@ constexpr owned_parameter owned_parameter_of(fact::parameter_fact const& fact, m
 /// padded to the longest one, so that all shares are equal. Parameters that a layer reads as one
 /// matrix are adjacent and have one owner. Blocks of one kind with regions of their own are laid
 /// out alike, each for other replicas (first_owner). The replicas share the elements of the other
-/// parameters, in ranges of about `most` elements (0: one range per region).
+/// parameters, in ranges of about `most` elements (0: one range per region). `over`: mesh axes over
+/// whose ranks state is shared out; ranks that differ only along other axes own equal parameters.
 class owned_layout {
  public:
   /// Location of a parameter in the flat buffers.
   struct place {
     std::int64_t offset = 0;
-    /// Index of the owner along the mesh axes of the gradient sum; -1: the replicas share elements
+    /// Index of the owner along the mesh axes of the shares; -1: the replicas share elements
     int owner = -1;
 
     friend constexpr bool operator==(place const&, place const&) = default;
@@ -65,11 +66,12 @@ class owned_layout {
     return static_cast<int>((before + before / ranks) % ranks);
   }
 
-  constexpr owned_layout(std::vector<owned_parameter> const& all, mesh const& on, std::int64_t most = 0)
-      : places(all.size()) {
+  constexpr owned_layout(std::vector<owned_parameter> const& all, mesh const& on, std::int64_t most = 0,
+                         shape::axes over = shape::token_axes)
+      : places(all.size()), over_(over) {
     for (owned_parameter const& p : all) plain_.add(p.kind, p.elements * p.copies);
     for (region const& one : plain_)
-      runs_.emplace_back(static_cast<std::size_t>(on.size(one.summed_over)), std::int64_t{0});
+      runs_.emplace_back(static_cast<std::size_t>(on.size(one.summed_over & over)), std::int64_t{0});
     assign_owners(all, on);
     for (std::size_t k = 0; k < runs_.size(); ++k) {
       std::size_t const ranks = runs_[k].size();
@@ -136,7 +138,7 @@ class owned_layout {
   constexpr void assign_owners(std::vector<owned_parameter> const& all, mesh const& on) {
     // Among replicas with equal loads in a region, the one with fewer elements in all regions. Only
     // regions of all blocks count, because blocks of one kind have equal loads.
-    std::vector<std::int64_t> totals(static_cast<std::size_t>(on.size(shape::token_axes)), 0);
+    std::vector<std::int64_t> totals(static_cast<std::size_t>(on.size(over_)), 0);
     for (unit const& one : sorted_units(all))
       for (std::int64_t copy = 0; copy < all[one.parameters.front()].copies; ++copy) {
         std::vector<std::int64_t>& runs = runs_[one.kind];
@@ -162,12 +164,15 @@ class owned_layout {
     bool const is_shared = !one.summed_over.empty();
     regions.add(one, is_shared ? owned_size(k) + share * ranks : others);
     if (!is_shared) return;
-    if (middle > begin) {
-      shares.push_back({begin, middle, one.summed_over, static_cast<int>(ranks)});
+    shared_range cut{begin, middle, one.summed_over & over_, static_cast<int>(ranks), one.summed_over.without(over_)};
+    if (cut.size() > 0) {
+      shares.push_back(cut);
       kept.push_back(runs);
       owners.push_back(used_[k]);
     }
-    add_ranges(shares, {middle, middle + share * ranks, one.summed_over, static_cast<int>(ranks)}, most);
+    cut.begin = middle;
+    cut.end = middle + share * ranks;
+    add_ranges(shares, cut, most);
     while (kept.size() < shares.size()) {
       shared_range const& range = shares[kept.size()];
       kept.emplace_back();
@@ -181,6 +186,7 @@ class owned_layout {
   /// Returns the elements of the whole parameters of a region, with padding.
   constexpr std::int64_t owned_size(std::size_t k) const { return longest(k) * std::ssize(runs_[k]); }
 
+  shape::axes over_;
   shard::regions plain_;  ///< Regions without padding
   /// Elements of whole parameters, by region and owner
   std::vector<std::vector<std::int64_t>> runs_;

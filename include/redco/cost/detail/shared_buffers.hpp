@@ -40,7 +40,7 @@ struct shared_buffers {
                          .bucket = s.gradient_bucket,
                          .overlaps = s.zero_overlaps,
                          .keep = s.zero_keep,
-                         .shared_over = s.zero_within ? shape::axes(shape::axis::ep) : shape::token_axes,
+                         .shared_over = s.shared_over(),
                          .owner = s.zero_owner,
                          .owns_all = owns_all}
                  .on(s.mesh)) {
@@ -72,6 +72,11 @@ struct shared_buffers {
   constexpr std::int64_t copies_of(std::size_t i, fact::parameter_fact const& fact, int replica) const {
     if (!is_owned(i)) return fact.copies();
     return std::count_if(places[i].begin(), places[i].end(), [&](auto const& one) { return one.owner == replica; });
+  }
+
+  /// Returns the number of trained elements that the first replica keeps.
+  constexpr std::int64_t kept_by_first() const {
+    return kept_by_replica.empty() ? kept_trained() : kept_by_replica.front().trained;
   }
 
   /// `size` returns the number of elements of all parts, and `trained` of trained ones only. `kept`
@@ -134,13 +139,13 @@ struct shared_buffers {
       all.back().copies = fact.copies() / part.blocks;
     }
     std::int64_t const most = zero.sums_in_backward() ? zero.bytes_of_sum() / shape::size_of(s.compute) : 0;
-    shard::owned_layout layout(all, s.mesh, most);
-    kept_by_replica.resize(static_cast<std::size_t>(s.mesh.size(shape::token_axes)));
+    shard::owned_layout layout(all, s.mesh, most, zero.shared_over);
+    kept_by_replica.resize(static_cast<std::size_t>(s.mesh.size(zero.shared_over)));
     for (shared_part& part : parts) take_part(part, layout);
     places = std::move(layout.places);
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!all[i].is_whole) continue;
-      int const ranks = s.mesh.size(all[i].kind.summed_over);
+      int const ranks = s.mesh.size(all[i].kind.summed_over & zero.shared_over);
       add_blocks(places[i], part_of(parameters[i]), layout.owners_of(all[i].kind), ranks);
     }
   }
