@@ -68,7 +68,7 @@ class step_executor {
   void execute(schedule::step_op const& one);
   void forward(schedule::step_op const& one);
   comm::replica_round round_of(schedule::step_op const& one);
-  void total_counts() { counts_ = counts_of_replicas(loss_, {&rank_.group(shape::batch_axes), round_.gaps}); }
+  void total_counts();
   void backward(schedule::step_op const& one);
   void share_statistics() const;
   pass pass_without_examples() const;

@@ -31,6 +31,12 @@ namespace redco::run::detail {
               "and again in backward, and do not know the order of the step's calls and losses; give --zero 2");
 }
 
+[[noreturn]] inline void refuse_second_loss() {
+  throw error(exit_code::usage,
+              "a second loss of several terms in a step of the program's own: backward of the first one has divided "
+              "each term by its count over all ranks; add the sums and counts of both losses, and add one loss");
+}
+
 [[noreturn]] inline void refuse_own_losses_of_experts() {
   throw error(exit_code::usage,
               "--zero 2 and a step of the program's own with ranks along ep: a rank without a loss left would miss "
@@ -89,8 +95,11 @@ REDCO_INLINE step_result step_executor::run(step_work& work, step_position const
 
 REDCO_INLINE step_result step_executor::finish(step_position const& at) {
   at_ = at;
-  for (schedule::step_op const& one :
-       schedule::step_of({.micro_batches = 0, .regions = facts_.regions, .exchanges_rows = facts_.exchanges_rows}))
+  for (schedule::step_op const& one : schedule::step_of({.micro_batches = 0,
+                                      .regions = facts_.regions,
+                                      .exchanges_rows = facts_.exchanges_rows,
+                                      .several_terms = facts_.several_terms,
+                                      .in_one = true}))
     execute(one);
   return result_;
 }
@@ -110,7 +119,9 @@ REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
     case schedule::op::end_round: round_.finish(); break;
     case schedule::op::sit_out: round_of(one).sit_out(); break;
     case schedule::op::share_statistics: share_statistics(); break;
-    case schedule::op::join_calls: nn::join_calls(state_.network(), pass_without_examples()); break;
+    case schedule::op::join_calls:
+      nn::join_calls(state_.network(), pass_without_examples(), [this] { total_counts(); });
+      break;
     case schedule::op::join_forward: join_forward(one); break;
     case schedule::op::join_backward: join_backward(one); break;
     case schedule::op::reduce: reduce(one); break;
@@ -157,11 +168,22 @@ REDCO_INLINE void step_executor::count(terms const& loss) {
 REDCO_INLINE void step_executor::differentiate(terms const& loss) {
   if (values_) detail::refuse_own_losses();
   if (shares_ && facts_.exchanges_rows) detail::refuse_own_losses_of_experts();
+  if (facts_.several_terms && !counts_.empty()) detail::refuse_second_loss();
   loss_ = loss;
-  if (facts_.several_terms) total_counts();
+  if (facts_.several_terms) {
+    if (facts_.exchanges_rows) nn::announce_counts(rank_);
+    total_counts();
+  }
   if (shares_) shares_->announce();
   backward({schedule::op::backward});
   if (shares_) shares_->end_round();
+}
+
+/// Sums the count of each loss term over all replicas, once in a step. A replica without a loss
+/// takes part with zeros.
+REDCO_INLINE void step_executor::total_counts() {
+  if (!counts_.empty()) return;
+  counts_ = counts_of_replicas(loss_, {&rank_.group(shape::batch_axes), round_.gaps});
 }
 
 /// Runs backward of the current loss. In the last backward of the step, buckets of gradients are

@@ -164,7 +164,7 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
     run.zero = where_.options().zero;
     run.zero_owner = where_.options().zero_owner;
     run.zero_keep = where_.zero().keep;
-    run.zero_within = where_.shares_within_machines();
+    run.zero_shared_over = where_.zero().shared_over;
     run.zero_overlaps = where_.zero().overlaps;
     run.overlap_shards = where_.overlaps_shards();
     run.machines = comm::machines_of(rank.mesh).hosts;

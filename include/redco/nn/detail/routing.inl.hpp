@@ -87,7 +87,7 @@ REDCO_INLINE routed_tokens route(at::Tensor const& scores, layers::routing_form 
   at::Tensor const biased = bias.defined() ? rated.detach() + bias : rated.detach();
   at::Tensor const allowed = within_groups(biased, form);
   at::Tensor chosen = std::get<1>(allowed.topk(k, -1)).contiguous();
-  if (of.record != nullptr) chosen = of.record->agreed(allowed, chosen, of.place, of.sequences);
+  if (of.record != nullptr) chosen = of.record->agreed(allowed, chosen, of.place, of.sequences, of.part);
   at::Tensor weights = kernel::chosen_columns(rated, chosen);
   if (late) weights = at::softmax(weights, -1);
   else if (form.normalised) weights = weights / weights.sum(-1, true);
