@@ -128,6 +128,25 @@ TEST_CASE("a second loss of several terms in a step of the program's own is refu
   }
 }
 
+TEST_CASE("evaluations between steps change no counts of routers, so that biases move as without them") {
+  auto const state_of = [](bool evaluates) {
+    run_test::silence const quiet;
+    temporary_folder const folder;
+    deployer deployer(in(folder.path, {.ep = 2}));
+    auto const pipeline = run_test::language();
+    trainer one(deployer, balanced{}, pipeline, adamw{.lr = 1e-2});
+    run_test::options_of<balanced, decltype(pipeline)> o;
+    o.global_batch = 4;
+    o.sanity_check = evaluates;
+    if (evaluates) o.eval = numbers(5), o.eval_every_steps = 1;
+    one.fit(numbers(16), o);
+    return run_test::whole_state(one.states());
+  };
+  run_test::tensors const alone = state_of(false);
+  CHECK(alone.at("h.0.mlp.gate.bias").abs().max().item<double>() > 0);
+  CHECK(run_test::bit_equal(alone, state_of(true)));
+}
+
 TEST_CASE("verify passes for experts on every mesh") {
   auto const pipeline = continuing();
   for (mesh const& on : {mesh{.ep = 2}, mesh{.dp = 2, .ep = 2}, mesh{.ep = 2, .tp = 2}, mesh{.dp = 2, .ep = 2, .tp = 2},
