@@ -274,7 +274,7 @@ TEST_CASE("parts of sequences, experts, shares of state and stages run together 
 
 TEST_CASE("a block of experts that backward runs again sums its counts once, as planned") {
   temporary_folder const folder;
-  for (mesh const& on : {mesh{.cp = 2}, {.dp = 2, .cp = 2}}) {
+  for (mesh const& on : {mesh{.cp = 2}, {.cp = 3}, {.cp = 2, .tp = 2}}) {
     INFO(name_of(on));
     deployer_options where = in(folder.path, on);
     where.recompute = true;

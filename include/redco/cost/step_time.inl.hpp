@@ -145,7 +145,7 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
   }
   memory const& m = cost.memory;
   // With ZeRO, a rank updates the parameters of its share only.
-  int const shares = zero.level > 0 ? run.mesh.size(shape::token_axes) : 1;
+  int const shares = zero.level > 0 ? run.mesh.size(run.zero_shared_over) : 1;
   std::int64_t const gradients = zero.sums_in_backward() ? m.gradients : m.gradients / shares;
   std::int64_t const values = zero.shares_values() ? m.parameters : m.parameters / shares;
   t.update = all(values + gradients + m.masters + m.optimizer) / on.update_bytes_per_second;
