@@ -1,7 +1,7 @@
 // Measures the library's kernels against ATen operators that compute the same result, forward and
 // backward, in turns in one run. Prints one JSON line with median times per kernel, dtype and size;
-// `ratio` is ATen's time divided by ours. For a grouped product, `aten_ms` is the time of a product of
-// one weight with as many rows, by this library's kernel.
+// `ratio` is ATen's time divided by ours. For a grouped product, `aten_ms` is the time of a product
+// of one weight with as many rows, by this library's kernel.
 
 #include <redco/kernel/attention.hpp>
 #include <redco/kernel/cross_entropy.hpp>

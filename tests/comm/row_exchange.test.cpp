@@ -13,14 +13,12 @@
 namespace {
 
 using comm_test::must;
-using redco::comm::announced, redco::comm::exchanged_counts, redco::comm::joint_call;
+using redco::comm::announced, redco::comm::joint_call;
 
 /// Counts of three ranks: rank 0 sends to all, rank 1 sends nothing, rank 2 sends to rank 0 alone.
-exchanged_counts const counts{{1, 2, 1, 0, 0, 0, 3, 0, 0}, 3};
+redco::comm::row_counts const counts({1, 2, 1, 0, 0, 0, 3, 0, 0}, 3);
 
-std::int64_t rows_of(std::size_t rank) {
-  return counts.counts[3 * rank] + counts.counts[3 * rank + 1] + counts.counts[3 * rank + 2];
-}
+std::int64_t rows_of(std::size_t rank) { return counts.sum(rank, 0, 3); }
 
 /// Returns rows whose elements name their rank and index.
 at::Tensor rows_from(int rank) {
@@ -59,7 +57,8 @@ TEST_CASE("an exchange with known counts sends no counts; wrong counts are refus
     me.world.reset_counters();
     redco::comm::exchange_rows(rows_from(me.rank), me.world, counts);
     auto const all = me.world.counters();
-    std::int64_t const own = counts.counts[static_cast<std::size_t>(4 * me.rank)];
+    auto const rank = static_cast<std::size_t>(me.rank);
+    std::int64_t const own = counts(rank, rank);
     must(all.total().calls == 1, "one call");
     must(
         all[redco::shape::collective::all_to_all].wire_bytes == (rows_of(static_cast<std::size_t>(me.rank)) - own) * 16,

@@ -96,7 +96,7 @@ TEST_CASE("experts are divided along ep, and their gradients are summed over dp 
     redco::shape::axes const over = redco::shard::region_of(e, true).summed_over;
     bool const routed = e.fact.why == redco::fact::reason::expert;
     INFO(e.fact.name.view());
-    CHECK((over == (axis::dp | axis::cp)) == routed);
+    CHECK((over == (axis::dp | axis::ds | axis::cp)) == routed);
     if (e.fact.name.view().find("experts.up") != std::string_view::npos)
       CHECK(e.local() == redco::extents{16, width / 2, width / 4});
     if (e.fact.name.view().find("experts.down") != std::string_view::npos)

@@ -86,7 +86,8 @@ TEST_CASE("memory and messages of a layer on a new axis are counted over the gro
     return same;
   }());
   // A replicated parameter sees the examples of dp x ep, an expert those of dp only.
-  auto const whole = sent("gradients", redco::shape::token_axes), own = sent("gradients", axis::dp | axis::cp);
+  auto const whole = sent("gradients", redco::shape::token_axes),
+             own = sent("gradients", axis::dp | axis::ds | axis::cp);
   CHECK((whole.ranks == 6 && whole.calls == 1 && whole.payload_bytes == 4 * dense));
   CHECK((own.ranks == 2 && own.calls == 1 && own.payload_bytes == 4 * experts));
   CHECK(sent("gradient norm", redco::shape::model_axes).ranks == 15);

@@ -84,7 +84,7 @@ void check(walk const& step, cost::rank_cost const& plan, cost::setup const& s) 
   };
   CHECK(is_equal(gathers, step.gathers));
   CHECK(is_equal(sums, step.sums));
-  CHECK(copies.calls == (s.zero_within ? 1 : 0));
+  CHECK(copies.calls == (s.zero_shared_over == shape::token_axes ? 0 : 1));
   CHECK(copies.payload_bytes == copies.calls * step.first_kept * element);
 }
 
@@ -234,11 +234,11 @@ TEST_CASE("a model of one block gathers it once per step, and replicas of severa
 TEST_CASE("replicas of a group share state out, and the groups sum the gradients of the shares they keep alike") {
   cost::setup s{.mesh = {.dp = 2}, .load = {2, 8}};
   s.zero = 3;
-  s.zero_within = true;
+  s.zero_shared_over = shape::axis::ds | shape::axis::ep;
   for (int const replicas : {2, 3})
     for (std::int64_t const bucket : {0, 256}) {
       INFO("groups of " << replicas << ", buckets of " << bucket);
-      s.mesh.ep = replicas;
+      s.mesh.ds = replicas;
       s.gradient_bucket = bucket;
       check(tied, s);
       check(adapted, s);

@@ -59,8 +59,8 @@ TEST_CASE("groups of replicas sum their equal shares after backward, and a rank 
                    .groups = {{2, 4, 1e-5, 1e9}, {4, 4, 1e-5, 1e9}},
                    .update_bytes_per_second = 1e10};
   on.links = {{2, 2, 1, 0, 1e9}};
-  cost::setup s{.mesh = {.dp = 2, .ep = 2}, .load = {2, 8}};
-  s.zero_within = true;
+  cost::setup s{.mesh = {.dp = 2, .ds = 2}, .load = {2, 8}};
+  s.zero_shared_over = shape::axis::ds | shape::axis::ep;
   s.zero = 1;
   cost::memory const m = cost::cost_of(tied, adamw{}, s).memory;
   double const updated = static_cast<double>((m.parameters + m.gradients) / 2 + m.optimizer);

@@ -51,7 +51,7 @@ struct walk {
     auto const plan = plan_of(model, s.mesh, {}, s.chunks_per_stage);
     auto const placed = shard::placed_parameters(plan);
     std::vector<shard::owned_parameter> owned;
-    shape::axes const over = s.shared_over();
+    shape::axes const over = s.zero_shared_over;
     shape::zero const zero =
         shape::zero{.level = 3, .shared_over = over, .owner = s.zero_owner, .owns_all = owns_all}.on(s.mesh);
     for (shard::placed_parameter const& p : placed) {
@@ -89,7 +89,7 @@ struct walk {
     shares = layout.shares;
     std::int64_t const element = shape::size_of(s.compute), master = shape::size_of(cost::accumulate_type(s.compute));
     std::int64_t most = 0;
-    for (std::size_t replica = 0; static_cast<int>(replica) < s.mesh.size(s.shared_over()); ++replica) {
+    for (std::size_t replica = 0; static_cast<int>(replica) < s.mesh.size(s.zero_shared_over); ++replica) {
       std::int64_t all = 0, trained = 0;
       for (std::size_t i = 0; i < shares.size(); ++i) {
         all += layout.kept[i][replica];

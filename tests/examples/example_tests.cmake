@@ -154,6 +154,14 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   redco_add_test(outside.peft COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/parity/check_peft.py
     ${lora}/learnt/model ${PROJECT_BINARY_DIR}/tests/recipe_lora/1x2/adapter ${PROJECT_BINARY_DIR}/tests/recipe_lora/1x2/merged
     PROPERTIES FIXTURES_REQUIRED lora_saved)
+  set(experts ${PROJECT_BINARY_DIR}/tests/expert_adapters)
+  set(mixtral ${PROJECT_SOURCE_DIR}/tests/files/adapters/mixtral)
+  redco_test_program(adapt_experts program examples/adapt_experts.cpp)
+  redco_add_test(recipe.expert_adapters COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:adapt_experts>
+    "-DARGUMENTS=${mixtral};${experts}" -DEXIT=0 -DFRESH=${experts} -P ${PROJECT_SOURCE_DIR}/cmake/RunProgram.cmake
+    PROPERTIES FIXTURES_SETUP expert_adapters)
+  redco_add_test(outside.peft_experts COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/parity/check_peft.py
+    ${mixtral} ${experts}/adapter ${experts}/merged PROPERTIES FIXTURES_REQUIRED expert_adapters)
   # The program of docs/first-model.md, word for word.
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/first-model.md)
   file(READ ${PROJECT_SOURCE_DIR}/docs/first-model.md page)

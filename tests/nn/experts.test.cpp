@@ -197,6 +197,22 @@ TEST_CASE("the gate of BigMac reads the features before they descend") {
   CHECK((shape_of("moe.ascend.weight") == redco::extents{width, width / 2}));
 }
 
+TEST_CASE("experts whose hidden features are split leave their input as it is, and all shards get one result") {
+  for (redco::mesh const& on : {redco::mesh{.tp = 2}, {.ep = 2, .tp = 3}})
+    redco::comm::run_ranks(on, {}, [&](redco::rank_context& rank) {
+      using model = model_of_experts<dcca<>>;
+      rank_network<model> const own(rank);
+      at::Tensor const x = some_input(), before = x.clone();
+      x.requires_grad_();
+      redco::pass const in = redco::nn::training_pass(rank).with_examples(0, batch);
+      at::Tensor const y = redco::bound_network<model>(own.net, in)(x);
+      at::Tensor const all = rank.tp.all_gather(y.detach().contiguous(), 0);
+      y.pow(2).sum().backward();
+      sharded::must(x.detach().equal(before), "the input is unchanged");
+      sharded::must(all.equal(y.detach().repeat({on.tp, 1, 1})), "the results of all shards are equal");
+    });
+}
+
 TEST_CASE("the auxiliary loss reaches the loss by itself, once, on one shard and on two") {
   for (int const tp : {1, 2}) {
     CHECK(sharded::distance(auxiliary_gradient<per_sequence>(tp, some_input()),

@@ -7,6 +7,7 @@
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/wrappers.hpp>
 #include <redco/shape/dtype.hpp>
+#include <redco/shape/sequence_part.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -51,6 +52,46 @@ TEST_CASE("a replay takes recorded experts of tied tokens, and the own choice of
   for (place const& elsewhere : {place{8, 3, 0, 10}, {7, 4, 0, 10}, {7, 3, 1, 10}, {7, 3, 0, 11}})
     CHECK(record.agreed(other.slice(0, 0, 2), own.slice(0, 0, 2), elsewhere, 1).equal(own.slice(0, 0, 2)));
   CHECK(record.agreed(other.slice(0, 0, 0), own.slice(0, 0, 0), {7, 3, 0, 10}, 0).numel() == 0);
+}
+
+/// Returns the rows of `x` [tokens, n] that a rank has, with zeros for padding.
+at::Tensor rows_of(at::Tensor const& x, redco::shape::sequence_part const& part) {
+  std::vector<at::Tensor> rows;
+  for (redco::shape::sequence_part::run const& one : part.runs()) {
+    if (one.real > 0) rows.push_back(x.narrow(0, one.first, one.real));
+    rows.push_back(at::zeros({part.of_run() - one.real, x.size(1)}, x.options()));
+  }
+  return at::cat(rows);
+}
+
+TEST_CASE("ranks with parts of sequences record their own tokens, and replay those of whole sequences") {
+  // Experts 1 and 2 are tied for the second place of each token.
+  at::Tensor const tied = at::tensor({.9, .4, .4, .1}, at::kDouble).repeat({5, 1});
+  at::Tensor second = tied.clone(), third = tied.clone();
+  second.select(1, 1).add_(1e-12);
+  third.select(1, 2).add_(1e-12);
+  at::Tensor const whole = chosen_of(third), other = chosen_of(second);
+  REQUIRE_FALSE(whole[0].equal(other[0]));
+  place const at{7, 3, 0, 10};
+  nn::routing_record of_whole(dtype::f64), of_parts(dtype::f64);
+  CHECK(of_whole.agreed(third, whole, at, 1).equal(whole));
+  of_whole.replay();
+  // The first rank has tokens 0 and 1, and the second one tokens 2, 3 and 4. Both have padding.
+  for (int const rank : {0, 1}) {
+    redco::shape::sequence_part const part{rank, 2, 5};
+    at::Tensor const scores = rows_of(second, part), own = rows_of(other, part);
+    CHECK(of_whole.agreed(scores, own, at, 1, &part).equal(rows_of(whole, part)));
+    of_parts.agreed(rows_of(third, part), rows_of(whole, part), at, 1, &part);
+  }
+  CHECK(of_whole.replaced() == 5);
+  of_parts.replay();
+  CHECK(of_parts.agreed(second, other, at, 1).equal(whole));
+  // A part of a sequence has no record if only other ranks have recorded theirs.
+  nn::routing_record of_one(dtype::f64);
+  redco::shape::sequence_part const first{0, 2, 5};
+  of_one.agreed(rows_of(third, first), rows_of(whole, first), at, 1, &first);
+  of_one.replay();
+  CHECK(of_one.agreed(second, other, at, 1).equal(at::cat({whole.slice(0, 0, 2), other.slice(0, 2)})));
 }
 
 constexpr std::int64_t width = 6;

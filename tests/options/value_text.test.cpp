@@ -62,7 +62,7 @@ TEST_CASE("a mesh is written as replicas times shards, or by the names of its ax
 
 TEST_CASE("text that is not a mesh is refused with both formats") {
   for (char const* text : {"", "2", "0x2", "2x2x2", "dp=0", "dp=-1", "dp=+1", "dp=", "dp", "mp=2", "dp=2,", ",dp=2",
-                           "dp=2,dp=2", "dp=2x2", "dp=2 ,tp=2", "dp=2;tp=2", "dp=99999999999"}) {
+                           "dp=2,dp=2", "dp=2,ds=2", "dp=2x2", "dp=2 ,tp=2", "dp=2;tp=2", "dp=99999999999"}) {
     INFO(text);
     try {
       parse_mesh(text);

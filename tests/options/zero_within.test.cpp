@@ -1,6 +1,7 @@
 #include "catch.hpp"
 
 #include <redco/options/zero_within.hpp>
+#include <redco/shape/axis.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/diag/error.hpp>
 
@@ -11,7 +12,10 @@
 
 namespace zero_within_test {
 
-using redco::mesh, redco::options::mesh_with_shares;
+using redco::mesh, redco::shape::axis, redco::options::mesh_with_shares, redco::options::shared_mesh;
+
+shared_mesh whole(mesh const& on) { return {on, redco::shape::token_axes}; }
+shared_mesh groups(mesh const& on) { return {on, axis::ds | axis::ep}; }
 
 std::string refusal(std::string_view within, mesh const& on, int machines, int zero = 1) {
   try {
@@ -23,16 +27,28 @@ std::string refusal(std::string_view within, mesh const& on, int machines, int z
 }
 
 TEST_CASE("the replicas of one machine share out state, and the groups of machines are copies") {
-  CHECK(mesh_with_shares("run", {.dp = 8}, 2, 0) == mesh{.dp = 8});
-  CHECK(mesh_with_shares("host", {.dp = 8}, 2, 1) == mesh{.dp = 2, .ep = 4});
-  CHECK(mesh_with_shares("host", {.dp = 8}, 1, 1) == mesh{.dp = 8});
-  CHECK(mesh_with_shares("host", {.dp = 4, .tp = 2}, 2, 3) == mesh{.dp = 2, .ep = 2, .tp = 2});
+  CHECK(mesh_with_shares("run", {.dp = 8}, 2, 0) == whole({.dp = 8}));
+  CHECK(mesh_with_shares("host", {.dp = 8}, 2, 1) == groups({.dp = 2, .ds = 4}));
+  CHECK(mesh_with_shares("host", {.dp = 8}, 1, 1) == whole({.dp = 8}));
+  CHECK(mesh_with_shares("host", {.dp = 4, .tp = 2}, 2, 3) == groups({.dp = 2, .ds = 2, .tp = 2}));
   // Each machine has a whole stage, both stages, or half of one.
-  CHECK(mesh_with_shares("host", {.pp = 2, .dp = 4}, 2, 3) == mesh{.pp = 2, .dp = 4});
-  CHECK(mesh_with_shares("host", {.pp = 2, .dp = 2}, 1, 3) == mesh{.pp = 2, .dp = 2});
-  CHECK(mesh_with_shares("host", {.pp = 2, .dp = 4}, 4, 3) == mesh{.pp = 2, .dp = 2, .ep = 2});
-  CHECK(mesh_with_shares("2", {.dp = 6}, 1, 2) == mesh{.dp = 3, .ep = 2});
-  CHECK(mesh_with_shares("6", {.dp = 6}, 1, 2) == mesh{.dp = 6});
+  CHECK(mesh_with_shares("host", {.pp = 2, .dp = 4}, 2, 3) == whole({.pp = 2, .dp = 4}));
+  CHECK(mesh_with_shares("host", {.pp = 2, .dp = 2}, 1, 3) == whole({.pp = 2, .dp = 2}));
+  CHECK(mesh_with_shares("host", {.pp = 2, .dp = 4}, 4, 3) == groups({.pp = 2, .dp = 2, .ds = 2}));
+  CHECK(mesh_with_shares("2", {.dp = 6}, 1, 2) == groups({.dp = 3, .ds = 2}));
+  CHECK(mesh_with_shares("6", {.dp = 6}, 1, 2) == whole({.dp = 6}));
+}
+
+TEST_CASE("a group has all ranks along ep, and the rest of its replicas are along ds") {
+  CHECK(mesh_with_shares("host", {.dp = 4, .ep = 2}, 2, 1) == groups({.dp = 2, .ds = 2, .ep = 2}));
+  CHECK(mesh_with_shares("host", {.dp = 2, .ep = 4}, 2, 3) == groups({.dp = 2, .ep = 4}));
+  CHECK(mesh_with_shares("6", {.dp = 6, .ep = 2, .tp = 2}, 1, 2) == groups({.dp = 2, .ds = 3, .ep = 2, .tp = 2}));
+  CHECK(mesh_with_shares("8", {.dp = 2, .ep = 4}, 2, 3) == whole({.dp = 2, .ep = 4}));
+  CHECK(
+      refusal("2", {.dp = 4, .ep = 4}, 1) ==
+      "64 --zero-within 2: the 16 replicas on 1 machine do not divide into such groups of at least 2, each with all 4 "
+      "ranks along ep; give one of 4, 8, 16");
+  CHECK(refusal("host", {.ep = 4}, 2).starts_with("64 --zero-within host: the 4 replicas on 2 machines"));
 }
 
 TEST_CASE("groups that are impossible are refused with those that are legal") {

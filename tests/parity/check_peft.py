@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that PEFT reads adapters that redco saved.
 
-    check_peft.py BASE ADAPTER MERGED    folders of a frozen decoder, of adapters for it, and of the
-                                         model with the adapters merged
+    check_peft.py BASE ADAPTER MERGED    folders of a frozen decoder, which may have experts, of
+                                         adapters for it, and of the model with the adapters merged
 
 PEFT must read every tensor of the adapters and no other. With BASE and ADAPTER it must compute the
 logits that transformers compute with MERGED, to 1e-5 of the largest, and not those of BASE alone.

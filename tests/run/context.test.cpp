@@ -252,6 +252,37 @@ TEST_CASE("experts get the tokens of all parts of a sequence, and are balanced b
   stage_test::check_verified(descended{}, in(folder.path, {.cp = 2}), adamw{.lr = 2e-3}, 5);
 }
 
+TEST_CASE("parts of sequences, experts, shares of state and stages run together as on one rank") {
+  outcome const one = trained(descended{}, language(), {});
+  for (int const level : {1, 2, 3}) {
+    for (mesh const& on : {mesh{.ep = 2, .cp = 2}, {.dp = 2, .ep = 2, .cp = 2}, {.ep = 2, .cp = 3}}) {
+      INFO(name_of(on) << ", level " << level);
+      check_equal(one, trained(descended{}, language(), on, level));
+    }
+    if (level == 2) continue;  // stages keep all gradients, as at level 1
+    for (mesh const& on : {mesh{.pp = 2, .cp = 2}, {.pp = 2, .ep = 2, .cp = 2}}) {
+      INFO(name_of(on) << ", level " << level);
+      check_equal(one, trained(descended{}, language(), on, level));
+    }
+  }
+  check_equal(one, trained(descended{}, language(), {.pp = 2, .ep = 2, .cp = 2}));
+  check_equal(one, trained(descended{}, language(), {.ep = 2, .cp = 2, .tp = 2}, 3, true));
+  check_equal(trained(balanced{}, language(), {}), trained(balanced{}, language(), {.pp = 2, .ep = 2, .cp = 2}, 1));
+  outcome const dense = trained(tied, language(), {});
+  for (int const level : {1, 3}) check_equal(dense, trained(tied, language(), {.pp = 2, .dp = 2, .cp = 2}, level));
+}
+
+TEST_CASE("a block of experts that backward runs again sums its counts once, as planned") {
+  temporary_folder const folder;
+  for (mesh const& on : {mesh{.cp = 2}, {.cp = 3}, {.cp = 2, .tp = 2}}) {
+    INFO(name_of(on));
+    deployer_options where = in(folder.path, on);
+    where.recompute = true;
+    stage_test::check_verified(descended{}, where, adamw{.lr = 2e-3}, 5);
+    stage_test::check_verified(balanced{}, where, adamw{.lr = 2e-3}, 5);
+  }
+}
+
 TEST_CASE("stages pass the tokens of each rank's part of the sequences on") {
   check_meshes(tied, language(), {{.pp = 2, .cp = 2}, {.pp = 2, .cp = 3}, {.pp = 2, .cp = 2, .tp = 2}});
   check_meshes(rotary, packed(), {{.pp = 2, .cp = 2}});

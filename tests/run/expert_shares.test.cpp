@@ -10,6 +10,7 @@
 #include <redco/tensor/tensor_memory.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/shard/facts.hpp>
+#include <redco/optimizer/muon.hpp>
 #include <redco/optimizer/optimizers.hpp>
 
 #include <chrono>
@@ -58,6 +59,44 @@ TEST_CASE("ranks without a micro-batch join experts, sums and gathers in one ord
 TEST_CASE("experts on pipeline stages train as on one rank with shares of state and of parameters") {
   check_levels<auxiliary>({.pp = 2, .ep = 2}, 13, 5, 1, false);
   check_levels<auxiliary>({.pp = 2, .dp = 2, .ep = 2}, 13, 5, 1, false);
+}
+
+TEST_CASE("experts train, evaluate and predict as on one rank if groups of replicas share state out") {
+  struct groups {
+    mesh on;
+    char const* within;
+  };
+  for (auto const& [on, within] : {groups{{.dp = 2, .ep = 2}, "2"}, groups{{.dp = 4, .ep = 2}, "4"},
+                                   groups{{.dp = 2, .ep = 2, .tp = 2}, "2"}, groups{{.pp = 2, .dp = 2, .ep = 2}, "2"}})
+    for (std::int64_t const micro : {0, 1}) {
+      result const expected = fitted<auxiliary>(on_mesh({.dp = 1}), 16, 8, micro);
+      for (int level = 1; level <= 3; ++level) {
+        if (level == 2 && on.pp > 1) continue;
+        INFO(name_of(on) << " within " << within << ", level " << level << ", micro-batches of " << micro);
+        deployer_options where = on_mesh(on, level);
+        where.zero_within = within;
+        where.gradient_bucket = 1.0 / 1024;
+        check_equal(fitted<auxiliary>(where, 16, 8, micro), expected);
+      }
+    }
+}
+
+TEST_CASE("owners of whole matrices train experts as on one rank") {
+  for (mesh const& on : {mesh{.ep = 2}, {.dp = 2, .ep = 2}, {.ep = 2, .tp = 2}, {.dp = 3, .ep = 2}}) {
+    auto const check = [&](auto const& optimizer) {
+      result const expected = fitted<descended>(on_mesh({.dp = 1}), 13, 8, 0, optimizer);
+      for (int level = 1; level <= 3; ++level) {
+        INFO(name_of(on) << ", level " << level << ", " << optimizer.name);
+        deployer_options where = on_mesh(on, level);
+        where.zero_owner = redco::shape::zero_owner::whole;
+        where.gradient_bucket = 1.0 / 1024;
+        check_equal(fitted<descended>(where, 13, 8, 0, optimizer), expected);
+      }
+    };
+    check(redco::optimizer::muon{.lr = 1e-2, .clip_norm = 0.05});
+    check(redco::optimizer::adafactor{.lr = 1e-2});
+    check(adamw{.lr = 1e-2, .clip_norm = 0.05});
+  }
 }
 
 TEST_CASE("verify passes for experts at each level of ZeRO") {
@@ -124,13 +163,13 @@ struct held_bytes {
   std::int64_t gradients = 0, slots = 0, all = 0, workspace = 0;
 };
 
-held_bytes measured(mesh const& on, dtype type, int level) {
+held_bytes measured(mesh const& on, dtype type, redco::shape::zero const& zero) {
   std::vector<held_bytes> found(static_cast<std::size_t>(on.ranks()));
   comm::run_ranks(on, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
     auto const counter = std::make_shared<redco::tensors::memory_counter>();
     redco::tensors::memory_counter::scope const counting(counter);
     run::trained_network<descended> const net({}, plan_of(descended{}, me.mesh), adamw{}, type, 3, me.rank, {},
-                                              redco::tensors::cpu_device(), {.level = level, .bucket = 512});
+                                              redco::tensors::cpu_device(), zero);
     held_bytes& held = found[static_cast<std::size_t>(me.rank)];
     held.gradients = static_cast<std::int64_t>(net.store.gradients().nbytes());
     for (update::segment const& s : net.segments)
@@ -146,27 +185,42 @@ held_bytes measured(mesh const& on, dtype type, int level) {
   return most;
 }
 
+/// Checks the bytes that ranks on `on` hold at each level of ZeRO. `zero`: its level is ignored.
+void check_bytes(mesh const& on, redco::shape::zero zero) {
+  for (dtype const type : {dtype::f64, dtype::f32, dtype::bf16})
+    for (zero.level = 0; zero.level <= 3; ++zero.level) {
+      INFO(name_of(on) << ", " << redco::name_of(type) << ", level " << zero.level);
+      cost::setup run{.mesh = on, .load = {2, 8}, .compute = type};
+      run.zero = zero.level;
+      run.zero_owner = zero.level == 0 ? redco::shape::zero_owner::element : zero.owner;
+      run.zero_shared_over = zero.shared_over;
+      run.gradient_bucket = 512;
+      zero.bucket = 512;
+      cost::memory const plan = cost::cost_of(descended{}, adamw{}, run).memory;
+      held_bytes const held = measured(on, type, zero);
+      CHECK(held.gradients == plan.gradients);
+      CHECK(held.slots == plan.optimizer);
+      CHECK(held.all == plan.persistent() - plan.batches);
+      if (zero.level < 3) CHECK(held.workspace == plan.shares_workspace);
+    }
+}
+
+redco::shape::axes const of_group = redco::shape::axis::ds | redco::shape::axis::ep;
+
 TEST_CASE("a rank with some experts holds a share of the state, to the byte as planned") {
   for (mesh const& on : {mesh{.ep = 2}, {.ep = 4}, {.dp = 2, .ep = 2}, {.dp = 3, .ep = 2}, {.dp = 2, .ep = 2, .tp = 2}})
-    for (dtype const type : {dtype::f64, dtype::f32, dtype::bf16})
-      for (int const level : {0, 1, 2, 3}) {
-        INFO(name_of(on) << ", " << redco::name_of(type) << ", level " << level);
-        cost::setup run{.mesh = on, .load = {2, 8}, .compute = type};
-        run.zero = level;
-        run.gradient_bucket = 512;
-        cost::memory const plan = cost::cost_of(descended{}, adamw{}, run).memory;
-        held_bytes const held = measured(on, type, level);
-        CHECK(held.gradients == plan.gradients);
-        CHECK(held.slots == plan.optimizer);
-        CHECK(held.all == plan.persistent() - plan.batches);
-        if (level < 3) CHECK(held.workspace == plan.shares_workspace);
-      }
+    check_bytes(on, {});
+  for (mesh const& on : {mesh{.dp = 2, .ep = 2}, {.dp = 2, .ds = 2, .ep = 2}})
+    check_bytes(on, {.shared_over = of_group});
+  for (mesh const& on : {mesh{.ep = 2}, {.dp = 2, .ep = 2}, {.dp = 3, .ep = 2}, {.dp = 2, .ep = 2, .tp = 2}})
+    check_bytes(on, {.owner = redco::shape::zero_owner::whole});
 }
 
 TEST_CASE("ranks along ep share dense state only: the experts' state is divided by dp alone") {
-  auto const slots = [](mesh const& on, int level) {
+  auto const slots = [](mesh const& on, int level, redco::shape::axes over = redco::shape::token_axes) {
     cost::setup run{.mesh = on, .load = {2, 8}};
     run.zero = level;
+    run.zero_shared_over = over;
     return cost::cost_of(descended{}, adamw{}, run).memory.optimizer;
   };
   std::int64_t dense = 0, experts = 0;
@@ -175,6 +229,9 @@ TEST_CASE("ranks along ep share dense state only: the experts' state is divided 
   CHECK(slots({.ep = 2}, 0) == dense + experts / 2);
   CHECK(slots({.ep = 2}, 1) == dense / 2 + experts / 2);
   CHECK(slots({.dp = 2, .ep = 2}, 1) == dense / 4 + experts / 4);
+  // Groups of the two ranks along ep, and of two such pairs.
+  CHECK(slots({.dp = 2, .ep = 2}, 1, of_group) == dense / 2 + experts / 2);
+  CHECK(slots({.dp = 2, .ds = 2, .ep = 2}, 1, of_group) == dense / 4 + experts / 4);
 }
 
 /// A micro-batch of two examples per replica.
@@ -194,37 +251,70 @@ class one_batch final : public run::step_work {
   pass in_;
 };
 
-TEST_CASE("messages of shares are those of the plan: dense state over dp and ep, experts over dp") {
-  for (int const level : {1, 2}) {
-    mesh const on{.dp = 2, .ep = 2};
-    INFO("level " << level);
-    cost::setup run{.mesh = on, .load = {2, 9}, .compute = dtype::f64};
-    run.zero = level;
-    run.gradient_bucket = 512;
-    std::map<std::uint8_t, redco::shape::traffic::entry> planned;
-    for (cost::message_total const& one : cost::cost_of(descended{}, adamw{}, run).messages)
-      if (one.purpose == cost::messages::name_of_gradients || one.purpose == cost::messages::name_of_parameters)
-        planned[one.over.bits] += one;
-    redco::shape::traffic dense, experts;
-    comm::run_ranks(on, {.threads = 1}, [&](rank_context& me) {
-      run::trained_network<descended> net({}, plan_of(descended{}, on), adamw{}, dtype::f64, 3, me.rank, {},
-                                          redco::tensors::cpu_device(), {.level = level, .bucket = 512});
-      one_batch work(net, me);
-      run::step_executor(net, me, {}).run(work, {0, 1});
-      if (me.rank != 0) return;
-      dense = me.group(redco::shape::token_axes).counters();
-      experts = me.group(redco::shape::axis::dp | redco::shape::axis::cp).counters();
-    });
-    using redco::shape::collective;
-    auto const sent = [](redco::shape::traffic const& all) {
+/// Bytes and calls of sums of gradients and gathers of parameters in a step, by the bits of the
+/// mesh axes of more than one rank.
+using traffic_over = std::map<std::uint8_t, redco::shape::traffic::entry>;
+
+redco::shape::axes several(mesh const& on, redco::shape::axes over) {
+  redco::shape::axes found;
+  for (redco::shape::axis const a : redco::shape::all_axes)
+    if (over.has(a) && on[a] > 1) found = found | a;
+  return found;
+}
+
+traffic_over planned_shares(mesh const& on, redco::shape::zero const& zero) {
+  cost::setup run{.mesh = on, .load = {2, 9}, .compute = dtype::f64};
+  run.zero = zero.level;
+  run.zero_owner = zero.owner;
+  run.zero_shared_over = zero.shared_over;
+  run.gradient_bucket = zero.bucket;
+  traffic_over planned;
+  for (cost::message_total const& one : cost::cost_of(descended{}, adamw{}, run).messages)
+    if (one.calls > 0 &&
+        (one.purpose == cost::messages::name_of_gradients || one.purpose == cost::messages::name_of_parameters))
+      planned[several(on, one.over).bits] += one;
+  return planned;
+}
+
+traffic_over counted_shares(mesh const& on, redco::shape::zero const& zero) {
+  traffic_over counted;
+  comm::run_ranks(on, {.threads = 1}, [&](rank_context& me) {
+    run::trained_network<descended> net({}, plan_of(descended{}, on), adamw{}, dtype::f64, 3, me.rank, {},
+                                        redco::tensors::cpu_device(), zero);
+    one_batch work(net, me);
+    run::step_executor(net, me, {}).run(work, {0, 1});
+    if (me.rank != 0) return;
+    using redco::shape::collective, redco::shape::axis;
+    // The ranks along ep alone exchange rows of experts.
+    for (redco::shape::axes const over : {redco::shape::token_axes, axis::dp | axis::ds | axis::cp, of_group,
+                                          axis::dp | axis::cp, redco::shape::axes(axis::ds)}) {
+      redco::shape::axes const real = several(on, over);
+      if (real.empty() || real == redco::shape::axes(axis::ep)) continue;
+      redco::shape::traffic const all = me.group(over).counters();
       redco::shape::traffic::entry sum = all[collective::reduce_scatter];
+      sum += all[collective::all_reduce];
       sum += all[collective::all_gather];
-      return sum;
-    };
-    CHECK(planned.size() == 2);
-    CHECK(sent(dense) == planned[redco::shape::token_axes.bits]);
-    CHECK(sent(experts) == planned[(redco::shape::axis::dp | redco::shape::axis::cp).bits]);
-  }
+      if (sum.calls > 0) counted[real.bits] = sum;
+    }
+  });
+  return counted;
+}
+
+TEST_CASE("messages of shares are those of the plan: dense state over dp and ep, experts over dp") {
+  auto const check = [](mesh const& on, redco::shape::zero zero, std::size_t groups) {
+    zero.bucket = 512;
+    for (zero.level = 1; zero.level <= 2; ++zero.level) {
+      INFO(name_of(on) << ", level " << zero.level);
+      traffic_over const planned = planned_shares(on, zero);
+      CHECK(planned.size() == groups);
+      CHECK((counted_shares(on, zero) == planned));
+    }
+  };
+  check({.dp = 2, .ep = 2}, {}, 2);
+  check({.dp = 2, .ep = 2}, {.owner = redco::shape::zero_owner::whole}, 2);
+  // Groups of two pairs of ranks along ep: dense shares over ds and ep, experts' over ds, and sums
+  // of both over the two groups.
+  check({.dp = 2, .ds = 2, .ep = 2}, {.shared_over = of_group}, 3);
 }
 
 TEST_CASE("a step of the program's own is refused with experts at level 2, also if the program makes it") {
@@ -244,15 +334,22 @@ TEST_CASE("a step of the program's own is refused with experts at level 2, also 
   CHECK(code_of_step(3) == 64);
 }
 
-TEST_CASE("the log says who shares the state of experts, and owners of whole matrices are refused with ep") {
-  auto const log = [](mesh const& on) { return fitted<descended>(on_mesh(on, 1), 8, 8, 0).log; };
+TEST_CASE("the log says who shares the state of experts, and biases of loads are refused at level 3") {
+  auto const log = [](mesh const& on, char const* within = "run") {
+    deployer_options where = on_mesh(on, 1);
+    where.zero_within = within;
+    return fitted<descended>(where, 8, 8, 0).log;
+  };
   CHECK(log({.ep = 2}).find("zero 1: each of 2 replicas keeps a share of the optimizer's state; each rank keeps the "
                             "whole state of its experts, because dp is 1") != std::string::npos);
   CHECK(log({.dp = 2, .ep = 2}).find("each of 2 ranks along dp keeps a share of its experts' state") !=
         std::string::npos);
-  deployer_options where = on_mesh({.ep = 2}, 1);
-  where.zero_owner = redco::shape::zero_owner::whole;
-  CHECK(run_test::code_of([&] { fitted<descended>(where, 8, 8, 0); }) == 64);
+  CHECK(log({.dp = 4, .ep = 2}, "4")
+            .find("each of 4 replicas keeps a share of the optimizer's state; 2 groups of "
+                  "replicas keep equal shares; each of 2 ranks along ds keeps a share of its "
+                  "experts' state") != std::string::npos);
+  CHECK(log({.dp = 2, .ep = 2}, "2").find("each rank keeps the whole state of its experts, because ds is 1") !=
+        std::string::npos);
   // Biases that balance loads are no parameters of which a replica could keep a share only.
   CHECK(run_test::code_of([&] { fitted<balanced>(on_mesh({.ep = 2}, 2), 8, 8, 0); }) == 0);
   CHECK(run_test::code_of([&] { fitted<balanced>(on_mesh({.ep = 2}, 3), 8, 8, 0); }) == 64);

@@ -77,14 +77,15 @@ struct result {
 };
 
 /// Trains on `examples` examples, evaluates, and predicts. `where`: its workdir is ignored.
-template <class Model>
-result fitted(deployer_options where, std::int64_t examples, std::int64_t global, std::int64_t micro) {
+template <class Model, class Optimizer = adamw>
+result fitted(deployer_options where, std::int64_t examples, std::int64_t global, std::int64_t micro,
+              Optimizer const& optimizer = {.lr = 1e-2, .clip_norm = 0.05}) {
   temporary_folder const folder;
   run_test::silence const quiet;
   auto const pipeline = continuing();
   where.workdir = folder.path;
   deployer deployer(where);
-  trainer one(deployer, Model{}, pipeline, adamw{.lr = 1e-2, .clip_norm = 0.05});
+  trainer one(deployer, Model{}, pipeline, optimizer);
   run_test::options_of<Model, decltype(pipeline)> o;
   o.global_batch = global;
   o.micro_batch = micro;

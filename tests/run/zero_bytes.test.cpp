@@ -162,7 +162,7 @@ owned_bytes measured_owners(cost::setup const& run, Optimizer const& optimizer) 
   comm::run_ranks(on, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
     run::trained_network<gpt2> const net(
         tied, plan_of(tied, me.mesh), optimizer, run.compute, 3, me.rank, {}, redco::tensors::cpu_device(),
-        {.level = run.zero, .bucket = 512, .shared_over = run.shared_over(), .owner = shape::zero_owner::whole});
+        {.level = run.zero, .bucket = 512, .shared_over = run.zero_shared_over, .owner = shape::zero_owner::whole});
     auto const bytes = [](at::Tensor const& x) { return static_cast<std::int64_t>(x.storage().nbytes()); };
     owned_bytes& held = found[static_cast<std::size_t>(me.rank)];
     held.parameters = bytes(run.zero == 3 ? net.store.kept_values() : net.store.values());
@@ -179,12 +179,12 @@ owned_bytes measured_owners(cost::setup const& run, Optimizer const& optimizer) 
 
 TEST_CASE("owners of whole matrices hold as many bytes as planned, with padding") {
   for (dtype const type : {dtype::f32, dtype::bf16})
-    // With ranks along ep, groups of replicas own the matrices.
+    // With ranks along ds, groups of replicas own the matrices.
     for (mesh const& on :
-         {mesh{.dp = 2}, {.dp = 3}, {.dp = 7}, {.dp = 2, .tp = 2}, {.dp = 2, .ep = 2}, {.dp = 2, .ep = 3}}) {
+         {mesh{.dp = 2}, {.dp = 3}, {.dp = 7}, {.dp = 2, .tp = 2}, {.dp = 2, .ds = 2}, {.dp = 2, .ds = 3}}) {
       auto const check = [&](auto const& optimizer) {
         cost::setup run{.mesh = on, .load = {2, 8}, .compute = type};
-        run.zero_within = on.ep > 1;
+        if (on.ds > 1) run.zero_shared_over = shape::axis::ds | shape::axis::ep;
         std::int64_t const all = cost::cost_of(tied, optimizer, run).memory.optimizer;
         run.zero_owner = shape::zero_owner::whole;
         run.gradient_bucket = 512;

@@ -110,11 +110,12 @@ TEST_CASE("groups of owners give the bits of one rank where sums do not depend o
 }
 
 TEST_CASE("a rank of a group keeps the share of its group, and the next group the same one") {
-  mesh const on{.dp = 2, .ep = 2};
+  mesh const on{.dp = 2, .ds = 2};
   std::vector<at::Tensor> kept(4);
   comm::run_ranks(on, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
     run::trained_network<gpt2> const net(tied, plan_of(tied, me.mesh), adamw{}, dtype::bf16, 3, me.rank, {},
-                                         redco::tensors::cpu_device(), {.level = 3, .shared_over = shape::axis::ep});
+                                         redco::tensors::cpu_device(),
+                                         {.level = 3, .shared_over = shape::axis::ds | shape::axis::ep});
     std::int64_t elements = 0;
     for (auto const& p : net.store.parameters()) elements += p.value.numel();
     must(net.store.kept_values().numel() >= elements / 2 && net.store.kept_values().numel() < elements / 2 + 20,

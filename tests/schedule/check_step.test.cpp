@@ -159,6 +159,15 @@ TEST_CASE("a rank without a micro-batch joins each exchange of experts' rows, in
     }
 }
 
+TEST_CASE("a rank without a loss joins the experts of a step of the program's own before it sums counts") {
+  step_facts facts{.exchanges_rows = true, .several_terms = true, .in_one = true};
+  step_table all{{.ep = 2}, {redco::shape::batch_axes}, false, {}};
+  for (facts.micro_batches = 1; facts.micro_batches >= 0; --facts.micro_batches) all.of_rank.push_back(step_of(facts));
+  CHECK(all.of_rank[0] == tail({at(op::compute, 0), {op::join_calls}, at(op::total_counts, 0)}));
+  CHECK(all.of_rank[1] == tail({{op::join_calls}, at(op::total_counts, 0)}));
+  CHECK(text_of(check_step(all)) == "the step is sound");
+}
+
 TEST_CASE("replicas gather values in one order, whatever number of micro-batches each of them has") {
   step_facts const each{.sums_rounds = true, .gathers_values = true};
   step_table all = two_replicas(2, 1, each);

@@ -76,6 +76,15 @@ TEST_CASE("the largest matrix of each region goes to a replica that has little o
   CHECK(places_of(found) == std::vector<place>{{0, 0}, {8, 1}, {24, 1}, {16, 0}});
 }
 
+TEST_CASE("owners of experts are among the ranks with equal experts, whatever other matrices these own") {
+  constexpr region experts{0, 0, true, true, redco::shape::batch_axes.without(redco::shape::axis::ep)};
+  std::vector<owned_parameter> const all{whole(9), whole(1), {experts, 8, 1, true}, {experts, 2, 1, true}};
+  owned_layout const found = layout_of(all, {.dp = 2, .ep = 2});
+  CHECK(places_of(found) == std::vector<place>{{0, 0}, {9, 1}, {36, 0}, {44, 1}});
+  CHECK(found.shares == std::vector<shared_range>{{0, 36, batch, 4}, {36, 52, experts.summed_over, 2}});
+  CHECK(found.kept == std::vector<std::vector<std::int64_t>>{{9, 1, 0, 0}, {8, 2}});
+}
+
 TEST_CASE("one large matrix, more replicas than matrices, and parameters without elements") {
   for (int const replicas : {1, 2, 3, 5}) {
     owned_layout const found = layout_of({whole(100), whole(0), {decayed, 0}, whole(3), {plain, 1}}, {.dp = replicas});

@@ -41,12 +41,13 @@ TEST_CASE("regions are ordered by their sum axes, then decay, and frozen paramet
   axes const all = redco::shape::token_axes;
   CHECK(list(made_of({.ep = 2})) == std::vector<region>{{0, 604'000, true, true, all},
                                                         {604'000, 604'001, true, false, all},
-                                                        {604'001, 604'021, true, true, axis::dp | axis::cp},
-                                                        {604'021, 654'021, true, false, axis::dp | axis::cp},
+                                                        {604'001, 604'021, true, true, axis::dp | axis::ds | axis::cp},
+                                                        {604'021, 654'021, true, false, axis::dp | axis::ds | axis::cp},
                                                         {654'021, 654'321, false, false, {}}});
   static_assert(made_of({.ep = 2}).trained() == 654'021 && made_of({.ep = 2}).size() == 654'321);
   CHECK(list(made_of({.ep = 2}).sums()) ==
-        std::vector<region>{{0, 604'001, true, true, all}, {604'001, 654'021, true, true, axis::dp | axis::cp}});
+        std::vector<region>{{0, 604'001, true, true, all},
+                            {604'001, 654'021, true, true, axis::dp | axis::ds | axis::cp}});
 }
 
 TEST_CASE("without expert-parallel ranks all gradients are summed at once, with and without decay") {

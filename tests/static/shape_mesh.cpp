@@ -38,7 +38,7 @@ static_assert(mesh{.dp = 2}.size(axes{}) == 1);
 static_assert(mesh{.pp = 1 << 30, .dp = 1 << 30, .ep = 1 << 30, .tp = 1 << 30}.ranks() == 2147483647);
 
 static_assert((axis::pp | axis::tp).has(axis::tp) && !(axis::pp | axis::tp).has(axis::dp) && axes{}.empty());
-static_assert((axis::dp | axis::ep | axis::dp) == redco::shape::batch_axes);
+static_assert((axis::dp | axis::ds | axis::ep | axis::dp) == redco::shape::batch_axes);
 static_assert(name_of(axis::pp) == "pp" && name_of(axis::tp) == "tp");
 
 }  // namespace

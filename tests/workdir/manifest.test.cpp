@@ -97,7 +97,7 @@ TEST_CASE("the manifest of the documentation is read, and keys that are added to
 TEST_CASE("a mesh is written under the keys of the first format, and further axes only if they have ranks") {
   auto facts = rich_manifest();
   CHECK(ckpt_test::has(redco::workdir::write_manifest(facts), "\"mesh\": {\n  \"dp\": 3,\n  \"mp\": 2\n }"));
-  facts.mesh = {.pp = 2, .dp = 3, .ep = 5, .cp = 11, .tp = 7};
+  facts.mesh = {.pp = 2, .dp = 3, .ds = 13, .ep = 5, .cp = 11, .tp = 7};
   CHECK(redco::workdir::read_manifest(redco::workdir::write_manifest(facts), "m").mesh == facts.mesh);
 }
 

@@ -51,7 +51,17 @@ class row_counts {
   row_counts(std::vector<std::int64_t> counts, int ranks)
       : counts_(std::move(counts)), ranks_(static_cast<std::size_t>(ranks)) {}
 
+  /// Returns the counts of the opposite exchange, which sends every row back.
+  row_counts back() const {
+    row_counts other = *this;
+    for (std::size_t from = 0; from < ranks_; ++from)
+      for (std::size_t to = 0; to < ranks_; ++to) other.counts_[to * ranks_ + from] = counts_[from * ranks_ + to];
+    return other;
+  }
+
   bool equal() const noexcept { return counts_.empty(); }
+  /// Returns all counts; empty if each rank sends equally many rows to every rank.
+  std::vector<std::int64_t> const& counts() const noexcept { return counts_; }
 
   std::int64_t operator()(std::size_t from, std::size_t to) const {
     return equal() ? each_ : counts_[from * ranks_ + to];

@@ -14,6 +14,7 @@ enum class joint_call : std::uint8_t {
   recorded,  ///< A forward pass that autograd records
   backward,  ///< The backward pass of all recorded forward passes since the last one
   returned,  ///< The end of a loss function: no further call before backward
+  counts,    ///< The sum over all replicas of the counts of a loss of several terms
 };
 
 /// Announces this rank's next call to the ranks of the group and returns the kind of call that all

@@ -19,6 +19,7 @@ constexpr std::string_view name_of(joint_call call) {
     case joint_call::recorded: return "a call with gradients";
     case joint_call::backward: return "backward";
     case joint_call::returned: return "the last call in a loss";
+    case joint_call::counts: return "the sum of a loss's counts";
   }
   return "";
 }

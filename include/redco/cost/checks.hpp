@@ -60,7 +60,7 @@ constexpr void check_setup(setup const& s) {
   check_count("the number of batches prepared ahead (prefetch)", s.prefetch, 0);
   check_count("the bytes of a gradient bucket", s.gradient_bucket, 0);
   shape::check_zero(s.zero, s.zero_keep);
-  shape::check_zero_owner(s.zero_owner, s.zero, s.zero_within ? mesh() : s.mesh);
+  shape::check_zero_owner(s.zero_owner, s.zero);
   check_count("the number of chunks per pipeline stage", s.chunks_per_stage, 1);
 }
 

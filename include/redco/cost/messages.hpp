@@ -78,6 +78,7 @@ struct messages {
   static constexpr std::string_view name_of_parameters = "parameters";
   static constexpr std::string_view name_of_matrices = "whole matrices";
   static constexpr std::string_view name_of_factors = "sums of factored state";
+  static constexpr std::string_view name_of_loads = "loads of experts";
 
   std::array<message_total, purposes + 16> all{};
   std::size_t used = purposes;
@@ -194,6 +195,15 @@ constexpr void gathers_of_matrices(simulation const& of, shared_buffers const& b
   }
 }
 
+/// Returns the number of experts of all routers whose biases balance the loads. A step sums these
+/// loads once.
+constexpr std::int64_t balanced_experts(fact::program const& of) {
+  std::int64_t experts = 0;
+  for (fact::parameter_fact const& fact : of.parameters)
+    if (fact.why == fact::reason::router && fact.shape.rank == 1) experts += fact.shape.count() * fact.copies();
+  return experts;
+}
+
 /// Calls `sum(axis, times, numbers)` for the sums over whole parameters in an update with factored
 /// state, of `numbers` numbers each (see update_by for adafactor). If parameters have owners,
 /// counts those of the first replica.
@@ -286,7 +296,7 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
         count(total(messages::name_of_parameters, one.over, shape::collective::all_gather), gathers, bytes);
     }
   }
-  shape::axes const copied_over = shape::token_axes.without(s.shared_over());
+  shape::axes const copied_over = shape::token_axes.without(s.zero_shared_over);
   if (shares && !copied_over.empty() && buffers.zero.sums_in_backward())
     count(total(messages::name_of_gradients, copied_over, shape::collective::all_reduce), 1,
           buffers.kept_by_first() * shape::size_of(s.compute));
@@ -300,6 +310,13 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
       count(m.total({{}, messages::name_of_factors, over, shape::collective::all_reduce, s.mesh[over]}), times,
             numbers * shape::size_of(accumulate_type(s.compute)));
     });
+  if (std::int64_t const experts = detail::balanced_experts(of.program()); experts > 0)
+    count(m.total({{},
+                   messages::name_of_loads,
+                   shape::token_axes,
+                   shape::collective::all_reduce,
+                   s.mesh.size(shape::token_axes)}),
+          1, experts * shape::size_of(dtype::f64));
   count(m.all[messages::loss_total], 1, loss_total_numbers * shape::size_of(dtype::f64));
   count(m.all[messages::norm_of_gradients], 1, shape::size_of(dtype::f64));
   return m;

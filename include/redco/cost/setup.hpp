@@ -36,8 +36,8 @@ struct setup {
   /// True if the optimizer updates all parameters as a whole, so that with zero_owner::whole each
   /// belongs to one replica. cost_of() sets it to what the optimizer demands.
   bool zero_owns_all = false;
-  /// True if only the replicas along the mesh axis ep share state out, such as those of a machine
-  bool zero_within = false;
+  /// Mesh axes over whose ranks state is shared out; with --zero-within, the axes of one group
+  shape::axes zero_shared_over = shape::token_axes;
   /// With level 3 of ZeRO, number of blocks whose gathered values stay in memory during a step
   std::int64_t zero_keep = 0;
   /// From level 2 of ZeRO on, true if sums of gradients and gathers of values overlap with
@@ -53,9 +53,6 @@ struct setup {
   /// Order of a schedule file, in place of `schedule`; null for none. The table must outlive the
   /// setup.
   schedule::pipeline_table const* table = nullptr;
-
-  /// Returns the mesh axes over whose ranks state is shared out (ZeRO).
-  constexpr shape::axes shared_over() const { return zero_within ? shape::axes(shape::axis::ep) : shape::token_axes; }
 
   /// Returns the load of one rank for the model's program. The ranks along the mesh axis cp compute
   /// a part of each sequence.

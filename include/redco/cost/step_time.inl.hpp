@@ -121,7 +121,8 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
     if (one.hosts > 1) add(on.link_of(one.hosts, run.hosts), one.host_bytes);
     auto const index = static_cast<std::size_t>(&one - cost.messages.begin());
     // Groups of replicas sum their equal shares after backward.
-    bool const after_backward = run.zero_within && one.collective == shape::collective::all_reduce;
+    bool const after_backward =
+        run.zero_shared_over != shape::token_axes && one.collective == shape::collective::all_reduce;
     bool const gradients = one.purpose == messages::name_of_gradients && !after_backward,
                parameters = one.purpose == messages::name_of_parameters;
     bool const in_layers = index <= messages::statistics || index == messages::shared_gradients ||
@@ -147,7 +148,7 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
   }
   memory const& m = cost.memory;
   // With ZeRO, a rank updates the parameters of its share only.
-  int const shares = zero.level > 0 ? run.mesh.size(run.shared_over()) : 1;
+  int const shares = zero.level > 0 ? run.mesh.size(run.zero_shared_over) : 1;
   std::int64_t const gradients = zero.sums_in_backward() ? m.gradients : m.gradients / shares;
   std::int64_t const values = zero.shares_values() ? m.parameters : m.parameters / shares;
   t.update = all(values + gradients + m.masters + m.optimizer) / on.update_bytes_per_second;

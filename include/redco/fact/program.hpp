@@ -25,6 +25,9 @@ struct message_fact {
   extents shape;
   width_kind kind = width_kind::compute;
   std::int64_t copies = 1;
+  /// True if only a forward that autograd records sends the message, so that a block which backward
+  /// runs again sends it then, and not in its first forward
+  bool when_recorded = false;
   /// Number of tensor-parallel ranks; the message is sent only with more ranks than this. 0:
   /// always. For a parameter whose gradients are shared, it is the number of the parameter's parts.
   /// With more ranks than parts, several ranks hold equal parts and must sum their gradients.

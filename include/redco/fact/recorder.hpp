@@ -194,8 +194,14 @@ class recorder : public detail::saved_records {
     add_message(collective, backward, shape, kind, times * blocks_.count(), over);
   }
 
-  /// Declares an all-reduce over the data-parallel replicas (axes dp and ep) of `count` elements in
-  /// the accumulation type (at least f32).
+  /// Declares an all-reduce over the ranks along the mesh axes `over` of `shape` elements in the
+  /// accumulation type (at least f32). Only a forward that autograd records sends it.
+  constexpr void message_when_recorded(extents const& shape, shape::axes over) {
+    add_message(shape::collective::all_reduce, false, shape, width_kind::accumulate, blocks_.count(), over, true);
+  }
+
+  /// Declares an all-reduce over the data-parallel replicas (batch_axes) of `count` elements in the
+  /// accumulation type (at least f32).
   constexpr void sum_over_replicas(bool backward, std::int64_t count) {
     add_message(shape::collective::all_reduce, backward, {count}, width_kind::accumulate, blocks_.count(),
                 shape::batch_axes);
@@ -335,7 +341,7 @@ class recorder : public detail::saved_records {
   }
 
   constexpr void add_message(shape::collective collective, bool backward, extents const& shape, width_kind kind,
-                             std::int64_t copies, shape::axes over = shape::axis::tp) {
+                             std::int64_t copies, shape::axes over = shape::axis::tp, bool when_recorded = false) {
     if (copies == 0) return;
     message_fact fact;
     fact.layer = here_;
@@ -344,6 +350,7 @@ class recorder : public detail::saved_records {
     fact.shape = shape;
     fact.kind = kind;
     fact.copies = copies;
+    fact.when_recorded = when_recorded;
     fact.parts = min_shards_exclusive_;
     fact.over = over;
     auto const index = static_cast<std::int64_t>(program_.messages.size());

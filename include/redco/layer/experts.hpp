@@ -99,8 +99,7 @@ constexpr void routing_facts(fact::recorder& w, expert_sizes const& s, std::int6
   bool const per_batch = r.balance == balance_loss::per_batch;
   std::int64_t const groups = per_batch ? 1 : w.activation.shape[0];
   if (w.sequences.parts > 1) {
-    w.message(shape::collective::all_reduce, false, {groups, s.experts + 1}, width_kind::accumulate, 1,
-              shape::axis::cp);
+    w.message_when_recorded({groups, s.experts + 1}, shape::axis::cp);
     bool const has_padding = w.sequences.parts * w.activation.shape[1] != w.sequences.whole;
     if (has_padding) w.save("counted", {tokens, 1}, -1, width_kind::accumulate);
   }

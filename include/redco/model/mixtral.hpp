@@ -1,18 +1,10 @@
 #pragma once
 
+#include <redco/model/expert_decoder.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/layer/activations.hpp>
-#include <redco/layer/attention.hpp>
 #include <redco/layer/attention_traits.hpp>
-#include <redco/layer/branches.hpp>
-#include <redco/layer/embeddings.hpp>
-#include <redco/layer/experts.hpp>
-#include <redco/layer/language_head.hpp>
-#include <redco/layer/norms.hpp>
-#include <redco/layer/repeat.hpp>
 #include <redco/layer/routing_traits.hpp>
-#include <redco/layer/sequential.hpp>
-#include <redco/layer/wrappers.hpp>
 
 #include <cstdint>
 
@@ -58,33 +50,11 @@ struct mixtral_config {
 /// experts. A config makes it a Qwen3-MoE (Yang et al. 2025), whose attention normalises queries
 /// and keys. Initial weights are drawn from a normal distribution.
 struct mixtral {
-  static constexpr auto vocab = &mixtral_config::vocab;
-  static constexpr auto width = &mixtral_config::width;
   static constexpr auto epsilon = &mixtral_config::norm_epsilon;
-
-  using attention = causal_attention<
-      width, &mixtral_config::heads, key_value_heads<&mixtral_config::kv_heads>,
-      layers::head_dim<&mixtral_config::head_dim>, layers::biased<&mixtral_config::attention_bias>,
-      layers::query_key_norm<&mixtral_config::query_key_norm, epsilon>,
-      layers::attention_dropout<&mixtral_config::attention_dropout>, layers::sliding_window<&mixtral_config::window>,
-      layers::rotary<&mixtral_config::theta, 0, layers::rotary_pairs::halves, &mixtral_config::scaling>>;
-  using attention_branch =
-      residual<sequential<named<"input_layernorm", rms_norm<width, epsilon>>, named<"self_attn", attention>>>;
-  using all_experts = layers::experts<&mixtral_config::experts, width, &mixtral_config::ffn,
-                                      layers::activation<&mixtral_config::activation>>;
-  using mlp = layers::moe<all_experts, layers::top<&mixtral_config::experts_per_token>, layers::dispatch::cdac,
-                          layers::routing::normalised<&mixtral_config::normalised>,
-                          layers::routing::auxiliary_loss_per_batch<&mixtral_config::balance>>;
-  using mlp_branch =
-      residual<sequential<named<"post_attention_layernorm", rms_norm<width, epsilon>>, named<"mlp", mlp>>>;
-  using block = sequential<attention_branch, mlp_branch>;
-  using head =
-      layers::language_head<vocab, width, "embed_tokens.weight", layers::head_bias::none, &mixtral_config::tied>;
   using net =
-      layers::initialised<&mixtral_config::deviation,
-                          sequential<named<"embed_tokens", embedding<vocab, width, "", &mixtral_config::padding>>,
-                                     named<"layers", repeat<&mixtral_config::layers, block>>,
-                                     named<"norm", rms_norm<width, epsilon>>, named<"lm_head", head>>>;
+      detail::expert_decoder<mixtral_config, layers::routing::auxiliary_loss_per_batch<&mixtral_config::balance>,
+                             layers::query_key_norm<&mixtral_config::query_key_norm, epsilon>,
+                             layers::sliding_window<&mixtral_config::window>>::net;
 
   mixtral_config config;
 };

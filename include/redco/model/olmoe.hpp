@@ -1,18 +1,10 @@
 #pragma once
 
+#include <redco/model/expert_decoder.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/layer/activations.hpp>
-#include <redco/layer/attention.hpp>
 #include <redco/layer/attention_traits.hpp>
-#include <redco/layer/branches.hpp>
-#include <redco/layer/embeddings.hpp>
-#include <redco/layer/experts.hpp>
-#include <redco/layer/language_head.hpp>
-#include <redco/layer/norms.hpp>
-#include <redco/layer/repeat.hpp>
 #include <redco/layer/routing_traits.hpp>
-#include <redco/layer/sequential.hpp>
-#include <redco/layer/wrappers.hpp>
 
 #include <cstdint>
 
@@ -50,31 +42,9 @@ struct olmoe_config {
 /// of experts, and queries and keys are normalised over all heads together. Initial weights are
 /// drawn from a normal distribution.
 struct olmoe {
-  static constexpr auto vocab = &olmoe_config::vocab;
-  static constexpr auto width = &olmoe_config::width;
   static constexpr auto epsilon = &olmoe_config::norm_epsilon;
-
-  using attention =
-      causal_attention<width, &olmoe_config::heads, key_value_heads<&olmoe_config::kv_heads>,
-                       layers::head_dim<&olmoe_config::head_dim>, layers::biased<&olmoe_config::attention_bias>,
-                       layers::query_key_norm<true, epsilon, true>,
-                       layers::attention_dropout<&olmoe_config::attention_dropout>,
-                       layers::rotary<&olmoe_config::theta, 0, layers::rotary_pairs::halves, &olmoe_config::scaling>>;
-  using attention_branch =
-      residual<sequential<named<"input_layernorm", rms_norm<width, epsilon>>, named<"self_attn", attention>>>;
-  using all_experts =
-      layers::experts<&olmoe_config::experts, width, &olmoe_config::ffn, layers::activation<&olmoe_config::activation>>;
-  using mlp = layers::moe<all_experts, layers::top<&olmoe_config::experts_per_token>, layers::dispatch::cdac,
-                          layers::routing::normalised<&olmoe_config::normalised>,
-                          layers::routing::auxiliary_loss<&olmoe_config::balance>>;
-  using mlp_branch =
-      residual<sequential<named<"post_attention_layernorm", rms_norm<width, epsilon>>, named<"mlp", mlp>>>;
-  using block = sequential<attention_branch, mlp_branch>;
-  using head = layers::language_head<vocab, width, "embed_tokens.weight", layers::head_bias::none, &olmoe_config::tied>;
-  using net = layers::initialised<&olmoe_config::deviation,
-                                  sequential<named<"embed_tokens", embedding<vocab, width, "", &olmoe_config::padding>>,
-                                             named<"layers", repeat<&olmoe_config::layers, block>>,
-                                             named<"norm", rms_norm<width, epsilon>>, named<"lm_head", head>>>;
+  using net = detail::expert_decoder<olmoe_config, layers::routing::auxiliary_loss<&olmoe_config::balance>,
+                                     layers::query_key_norm<true, epsilon, true>>::net;
 
   olmoe_config config;
 };

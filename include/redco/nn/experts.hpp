@@ -94,8 +94,7 @@ struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
   nn::detail::routed_sequences sequences_of(at::Tensor const& input, Context const& ctx) const {
     pass const& in = ctx.pass();
     nn::detail::routed_sequences of{input.size(0), 1};
-    // Ranks along cp have parts of sequences, which a record on another mesh does not have.
-    if (in.cp == nullptr) of.record = in.routing;
+    of.record = in.routing;
     of.place = {name_hash, in.step, ctx.call(), in.first_row(of.sequences)};
     for (std::int64_t d = 1; d + 1 < input.dim(); ++d) of.tokens *= input.size(d);
     std::int64_t const all = in.cp == nullptr ? of.tokens : in.tokens.all;
@@ -105,6 +104,7 @@ struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
     }
     if (in.cp == nullptr) return of;
     of.ranks = in.cp;
+    of.part = &in.tokens;
     if (in.tokens.ranks * in.tokens.count() != all && !of.counted.defined())
       of.counted = at::ones({of.sequences, all}, input.options().dtype(at::kBool));
     if (of.counted.defined()) of.counted = nn::detail::own_tokens(of.counted, in);

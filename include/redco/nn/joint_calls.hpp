@@ -7,11 +7,15 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/axis.hpp>
 
+#include <functional>
+
 namespace redco::nn {
 
 /// Announces a call of a network whose experts are on several ranks. bound_network does so before
 /// each forward, and a training step before each backward. `in`: the pass of the call.
 /// `announce_return` announces the end of a loss function, if ranks join each micro-batch apart.
+/// `announce_counts` announces the sum over all replicas of the counts of a loss that the program
+/// adds.
 inline void announce_call(pass const& in) {
   comm::announced(in.rank->group(shape::axis::ep),
                   at::GradMode::is_enabled() ? comm::joint_call::recorded : comm::joint_call::forward);
@@ -23,12 +27,16 @@ inline void announce_return(rank_context const& rank) {
   comm::announced(rank.group(shape::axis::ep), comm::joint_call::returned);
 }
 
+inline void announce_counts(rank_context const& rank) {
+  comm::announced(rank.group(shape::axis::ep), comm::joint_call::counts);
+}
+
 /// Takes part, with 0 rows, in the calls of a network with experts that ranks along the mesh axis
 /// ep still make. Returns when no rank has a call left. Adds the gradients of their backward passes
 /// to the parameters. All ranks call it after their last call of a step, an evaluation or a
 /// prediction. Does nothing if the network exchanges no rows. `in`: a pass with the settings of the
-/// others' passes.
-void join_calls(network_base const& net, pass const& in);
+/// others' passes. `sum_counts`: takes part in a sum of counts that ranks along ep announce.
+void join_calls(network_base const& net, pass const& in, std::function<void()> const& sum_counts = {});
 
 /// Takes part, with 0 rows, in forward of a micro-batch that other ranks along ep compute. Returns
 /// the sum of all recorded outputs, from which join_backward() starts; undefined if there are none.

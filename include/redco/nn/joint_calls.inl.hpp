@@ -6,13 +6,17 @@
 
 namespace redco::nn {
 
-REDCO_INLINE void join_calls(network_base const& net, pass const& in) {
+REDCO_INLINE void join_calls(network_base const& net, pass const& in, std::function<void()> const& sum_counts) {
   if (!net.exchanges_rows()) return;
   comm::group& ranks = in.rank->group(shape::axis::ep);
   at::Tensor recorded;
   while (true) {
     comm::joint_call const next = comm::announced(ranks, comm::joint_call::none);
     if (next == comm::joint_call::none) return;
+    if (next == comm::joint_call::counts) {
+      sum_counts();
+      continue;
+    }
     if (next == comm::joint_call::backward) {
       if (recorded.defined() && recorded.requires_grad()) recorded.backward();
       recorded.reset();

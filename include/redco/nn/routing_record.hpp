@@ -2,6 +2,7 @@
 
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/dtype.hpp>
+#include <redco/shape/sequence_part.hpp>
 
 #include <compare>
 #include <cstdint>
@@ -36,17 +37,22 @@ class routing_record {
   /// Records `chosen`, int64 [tokens, k], the experts of the tokens of `sequences` sequences from
   /// `first` on, and returns it. A replay returns the recorded experts of a token if their scores
   /// in `rated`, [tokens, experts], are those of the chosen experts up to rounding. For other
-  /// tokens, it returns the chosen experts.
-  at::Tensor agreed(at::Tensor const& rated, at::Tensor const& chosen, place const& first, std::int64_t sequences);
+  /// tokens, it returns the chosen experts. `part`: the tokens of each sequence that the rank has;
+  /// null for all.
+  at::Tensor agreed(at::Tensor const& rated, at::Tensor const& chosen, place const& first, std::int64_t sequences,
+                    shape::sequence_part const* part = nullptr);
 
   /// Returns the number of tokens that have got other experts than they chose.
   std::int64_t replaced() const { return replaced_; }
 
  private:
+  void take_tied(at::Tensor const& own, at::Tensor const& recorded, at::Tensor const& scores);
+
   double tolerance_;
   bool replays_ = false;
   std::int64_t replaced_ = 0;
   std::mutex mutex_;
+  /// Experts of the tokens of each sequence, [tokens, k]; -1 for tokens without record
   std::map<place, at::Tensor> chosen_;
 };
 

@@ -43,7 +43,7 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, launch const& how) {
   if (o.deadline && !(*o.deadline >= 0.001 && *o.deadline <= 1e8))
     refuse("--deadline " + log::short_text(*o.deadline, 4) + ": give the seconds that a rank waits, from 0.001 to 1e8");
   shape::check_zero(o.zero, o.zero_keep);
-  shape::check_zero_owner(o.zero_owner, o.zero, m);
+  shape::check_zero_owner(o.zero_owner, o.zero);
   // Throws for a group of replicas that the run does not have
   mesh_with_shares(o.zero_within, m, how.processes / how.processes_on_host, o.zero);
   // Throws for an invalid bucket size or overlap

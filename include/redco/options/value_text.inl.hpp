@@ -72,7 +72,8 @@ inline bool read_grid(std::string_view text, mesh& m) {
   return x != std::string_view::npos && read_extent(text.substr(0, x), m.dp) && read_extent(text.substr(x + 1), m.tp);
 }
 
-/// Reads a mesh of the form "pp=2,dp=2,tp=2" into `m`. Returns false for any other form.
+/// Reads a mesh of the form "pp=2,dp=2,tp=2" into `m`. Returns false for any other form. Returns
+/// false for the axis ds, too, which only --zero-within sets.
 inline bool read_named(std::string_view text, mesh& m) {
   shape::axes seen;
   while (true) {
@@ -81,7 +82,7 @@ inline bool read_named(std::string_view text, mesh& m) {
     std::size_t const sign = one.find('=');
     if (sign == std::string_view::npos) return false;
     std::optional<shape::axis> const a = shape::axis_texts.value_of(one.substr(0, sign));
-    if (!a || seen.has(*a) || !read_extent(one.substr(sign + 1), m[*a])) return false;
+    if (!a || *a == shape::axis::ds || seen.has(*a) || !read_extent(one.substr(sign + 1), m[*a])) return false;
     seen = seen | *a;
     if (comma == std::string_view::npos) return true;
     text.remove_prefix(comma + 1);

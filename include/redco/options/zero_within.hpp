@@ -12,15 +12,24 @@
 
 namespace redco::options {
 
-/// Returns the mesh on which a run with --zero-within computes. The axis ep has the replicas that
-/// share out state, and the axis dp the copies of this group. `within`: "run" (returns `on`),
-/// "host" (the replicas of one machine) or the number of replicas. `machines`: number of machines,
-/// each with an equal number of consecutive ranks. `zero`: level of ZeRO.
+/// The mesh on which a run with --zero-within computes, and the mesh axes over whose ranks the run
+/// shares out state.
+struct shared_mesh {
+  mesh on;
+  shape::axes over = shape::token_axes;
+
+  friend constexpr bool operator==(shared_mesh const&, shared_mesh const&) = default;
+};
+
+/// Returns the mesh of a run with --zero-within. The axes ds and ep have the replicas that share
+/// out state, and the axis dp the copies of this group. `within`: "run" (returns `on`), "host" (the
+/// replicas of one machine) or the number of replicas. `machines`: number of machines, each with an
+/// equal number of consecutive ranks. `zero`: level of ZeRO.
 ///
 /// Throws `error` with exit code 64 for another text, without ZeRO, and if the replicas do not
-/// divide into such groups of at least two.
-inline mesh mesh_with_shares(std::string_view within, mesh const& on, int machines, int zero) {
-  if (within == "run") return on;
+/// divide into such groups of at least two. Throws it also if groups would cut the ranks along ep.
+inline shared_mesh mesh_with_shares(std::string_view within, mesh const& on, int machines, int zero) {
+  if (within == "run") return {on};
   auto const refuse = [&](std::string const& why) {
     throw error(exit_code::usage, "--zero-within " + std::string(within) + why);
   };
@@ -37,19 +46,21 @@ inline mesh mesh_with_shares(std::string_view within, mesh const& on, int machin
     if (failure != std::errc() || end != within.data() + within.size() || sharing < 1)
       refuse(": give run (all replicas share), host (those of one machine), or a number of replicas");
   }
-  if (sharing < 2 || replicas % sharing != 0) {
+  auto const divides = [&](int n) { return n >= 2 && replicas % n == 0 && n % on.ep == 0; };
+  if (!divides(sharing)) {
     std::string legal;
     for (int n = 2; n <= replicas; ++n)
-      if (replicas % n == 0) legal += (legal.empty() ? "" : ", ") + std::to_string(n);
+      if (divides(n)) legal += (legal.empty() ? "" : ", ") + std::to_string(n);
     refuse(": the " + std::to_string(replicas) + " replicas on " + std::to_string(machines) +
-           (machines == 1 ? " machine" : " machines") + " do not divide into such groups of at least 2; give one of " +
+           (machines == 1 ? " machine" : " machines") + " do not divide into such groups of at least 2" +
+           (on.ep > 1 ? ", each with all " + std::to_string(on.ep) + " ranks along ep" : "") + "; give one of " +
            (legal.empty() ? "run" : legal));
   }
-  if (sharing == replicas) return on;
-  mesh shared = on;
-  shared.dp = replicas / sharing;
-  shared.ep = sharing;
-  return shared;
+  if (sharing == replicas) return {on};
+  shared_mesh groups{on, shape::axis::ds | shape::axis::ep};
+  groups.on.dp = replicas / sharing;
+  groups.on.ds = sharing / on.ep;
+  return groups;
 }
 
 }  // namespace redco::options

@@ -117,6 +117,7 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
               {"micro_batches", r.run.micro_batches},
               {"recompute", detail::json_of(r.run.recompute)},
               {"prefetch", r.run.prefetch}};
+  if (r.run.mesh.ds > 1) j["run"]["ds"] = r.run.mesh.ds;
   if (r.run.mesh.ep > 1) j["run"]["ep"] = r.run.mesh.ep;
   if (r.run.mesh.cp > 1) j["run"]["cp"] = r.run.mesh.cp;
   if (r.run.load.source > 0) j["run"]["source"] = r.run.load.source;

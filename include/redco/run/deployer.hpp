@@ -18,6 +18,7 @@
 #include <redco/options/chosen_dtype.hpp>
 #include <redco/options/deployer_options.hpp>
 #include <redco/options/launch.hpp>
+#include <redco/options/zero_within.hpp>
 #include <redco/log/console.hpp>
 #include <redco/log/run_log.hpp>
 #include <redco/shape/dtype.hpp>
@@ -123,13 +124,9 @@ class deployer {
             .bucket = gradient_bucket_,
             .overlaps = overlaps_replicas_,
             .keep = options_.zero_keep,
-            .shared_over = shares_within_machines() ? shape::axes(shape::axis::ep) : shape::token_axes,
+            .shared_over = sharing_.over,
             .owner = options_.zero_owner};
   }
-
-  /// Returns true if groups of replicas share out state (--zero-within): the mesh axis ep then has
-  /// the replicas of a group, and no experts.
-  bool shares_within_machines() const { return mesh_.ep > 1 && options_.zero_within != "run"; }
 
   /// Returns true if messages between the model shards of a replica overlap with matrix products.
   bool overlaps_shards() const { return overlaps_shards_; }
@@ -212,6 +209,7 @@ class deployer {
   std::unique_ptr<comm::world> world_of_one() const;
 
   deployer_options options_;
+  options::shared_mesh sharing_;
   redco::mesh mesh_;
   run::stage_schedule schedule_;  ///< order in which pipeline stages compute micro-batches
   bool overlaps_replicas_;

@@ -32,15 +32,10 @@ inline void check_widths(std::vector<fact::parameter_fact> const& parameters, me
   report::check_mesh(parameters, asked, "processes");
 }
 
-/// Throws `error` with exit code 64 if the mesh axis ep does not fit the model of a run. Experts
-/// need the axis that --zero-within takes, and a model without experts has nothing to divide.
-/// `splits`: true if the model has parameters split over ep.
-inline void check_experts(bool splits, mesh const& on, std::string const& zero_within) {
-  if (splits && zero_within != "run")
-    throw error(exit_code::usage, "--zero-within " + zero_within +
-                                      " and a model with experts: its groups of replicas take the mesh axis ep, over "
-                                      "which experts are divided; leave it out");
-  if (!splits && on.ep > 1 && zero_within == "run")
+/// Throws `error` with exit code 64 if the mesh has ranks along ep and the model has no experts to
+/// divide. `splits`: true if the model has parameters split over ep.
+inline void check_experts(bool splits, mesh const& on) {
+  if (!splits && on.ep > 1)
     throw error(exit_code::usage, "--mesh " + options::to_text(on) +
                                       ": the model has no experts to divide along ep; give these ranks to dp");
 }
@@ -52,7 +47,7 @@ shard::dynamic_plan planned(M const& m, mesh const& on, deployer const& where) {
   fact::program const facts = shard::facts_of(m);
   check_experts(std::any_of(facts.parameters.begin(), facts.parameters.end(),
                             [](fact::parameter_fact const& p) { return p.on(shape::axis::ep).dim >= 0; }),
-                on, where.options().zero_within);
+                on);
   check_widths(facts.parameters, on, where.options(), options::launched());
   cost::check_recomputed(facts, where.options().recompute);
   cost::check_kept_blocks(facts, where.options().zero_keep);

@@ -73,10 +73,12 @@ inline std::string dtype_text(options::chosen_dtype const& chosen, at::Device de
 /// Returns the end of a sentence about the state of experts, if ranks along the mesh axis ep hold
 /// different ones.
 inline std::string expert_state_text(shape::zero const& zero, mesh const& on) {
-  if (on.ep == 1 || !zero.shared_over.has(shape::axis::dp)) return "";
-  int const sharing = on.size(zero.shared_over.without(shape::axis::ep));
-  if (sharing == 1) return "; each rank keeps the whole state of its experts, because dp is 1";
-  return "; each of " + std::to_string(sharing) + " ranks along dp keeps a share of its experts' state";
+  if (on.ep == 1) return "";
+  shape::axes const over = zero.shared_over.without(shape::axis::ep);
+  std::string const along = over.has(shape::axis::dp) ? "dp" : "ds";
+  if (on.size(over) == 1) return "; each rank keeps the whole state of its experts, because " + along + " is 1";
+  return "; each of " + std::to_string(on.size(over)) + " ranks along " + along +
+         " keeps a share of its experts' state";
 }
 
 /// Returns a log line about the state that the replicas of the mesh `on` share out (ZeRO).

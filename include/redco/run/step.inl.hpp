@@ -76,8 +76,11 @@ REDCO_INLINE step_result step_executor::run(step_work& work, step_position const
 
 REDCO_INLINE step_result step_executor::finish(step_position const& at) {
   at_ = at;
-  for (schedule::step_op const& one :
-       schedule::step_of({.micro_batches = 0, .regions = facts_.regions, .exchanges_rows = facts_.exchanges_rows}))
+  for (schedule::step_op const& one : schedule::step_of({.micro_batches = 0,
+                                      .regions = facts_.regions,
+                                      .exchanges_rows = facts_.exchanges_rows,
+                                      .several_terms = facts_.several_terms,
+                                      .in_one = true}))
     execute(one);
   return result_;
 }
@@ -97,7 +100,9 @@ REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
     case schedule::op::end_round: round_.finish(); break;
     case schedule::op::sit_out: round_of(one).sit_out(); break;
     case schedule::op::share_statistics: share_statistics(); break;
-    case schedule::op::join_calls: nn::join_calls(state_.network(), pass_without_examples()); break;
+    case schedule::op::join_calls:
+      nn::join_calls(state_.network(), pass_without_examples(), [this] { total_counts(); });
+      break;
     case schedule::op::join_forward: join_forward(one); break;
     case schedule::op::join_backward: join_backward(one); break;
     case schedule::op::reduce: reduce(one); break;
@@ -141,14 +146,24 @@ REDCO_INLINE void step_executor::count(terms const& loss) {
   totals_.add(loss);
 }
 
+/// Sums the count of each loss term over all replicas, once in a step. A replica without a loss
+/// takes part with zeros.
 REDCO_INLINE void step_executor::total_counts() {
+  if (!counts_.empty()) return;
   if (calls_) calls_->begin_counts();
   counts_ = counts_of_replicas(loss_, {&rank_.group(shape::batch_axes), round_.gaps});
 }
 
 REDCO_INLINE void step_executor::differentiate(terms const& loss) {
+  if (facts_.several_terms && !counts_.empty())
+    throw error(exit_code::usage,
+                "a second loss of several terms in a step of the program's own: backward of the first one has divided "
+                "each term by its count over all ranks; add the sums and counts of both losses, and add one loss");
   loss_ = loss;
-  if (facts_.several_terms) total_counts();
+  if (facts_.several_terms) {
+    if (facts_.exchanges_rows) nn::announce_counts(rank_);
+    total_counts();
+  }
   if (calls_) calls_->begin_backward();
   else if (shares_) shares_->announce();
   backward({schedule::op::backward});
@@ -203,8 +218,6 @@ REDCO_INLINE void step_executor::share_statistics() const {
 /// the program adds, takes part in those of the other replicas.
 REDCO_INLINE void step_executor::reduce(schedule::step_op const& one) {
   shard::region const& sum = sums_.begin()[one.region];
-  // The program's own step may add no loss on this rank.
-  if (facts_.in_one && facts_.several_terms && !facts_.meets_replicas && counts_.empty()) total_counts();
   if (calls_) return calls_->join();
   if (values_) values_->end();
   if (shares_) return one.micro < 0 ? shares_->join() : shares_->end_round();

@@ -101,7 +101,7 @@ class trainer {
     run.zero = where().options().zero;
     run.zero_owner = where().options().zero_owner;
     run.zero_keep = where().zero().keep;
-    run.zero_within = where().shares_within_machines();
+    run.zero_shared_over = where().zero().shared_over;
     run.zero_overlaps = where().zero().overlaps;
     run.overlap_shards = where().overlaps_shards();
     run::set_stages(run, plan().stages, where().schedule());

@@ -164,7 +164,7 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
     run.zero = where_.options().zero;
     run.zero_owner = where_.options().zero_owner;
     run.zero_keep = where_.zero().keep;
-    run.zero_within = where_.shares_within_machines();
+    run.zero_shared_over = where_.zero().shared_over;
     run.zero_overlaps = where_.zero().overlaps;
     run.overlap_shards = where_.overlaps_shards();
     run.machines = comm::machines_of(rank.mesh).hosts;
@@ -173,7 +173,8 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
         bool const is_of_step =
             one.purpose == cost::messages::name_of_gradients || one.purpose == cost::messages::name_of_parameters ||
             one.purpose == cost::messages::name_of_matrices || one.purpose == cost::messages::name_of_factors ||
-            one.purpose == cost::name_of_tied_gradients || one.purpose == all[cost::messages::loss_total].purpose ||
+            one.purpose == cost::messages::name_of_loads || one.purpose == cost::name_of_tied_gradients ||
+            one.purpose == all[cost::messages::loss_total].purpose ||
             one.purpose == all[cost::messages::norm_of_gradients].purpose;
         if (is_of_step == of_step) planned[shape::group_name(rank.mesh, one.over)] += one;
       }

@@ -18,9 +18,11 @@ enum class op : std::uint8_t {
   /// next gather or reduce operation.
   gather_forward,
   gather_backward,  ///< Operation: like gather_forward, for backward of a micro-batch
-  total_counts,     ///< Operation: sums the count of each loss term over all replicas
-  backward,         ///< Operation: adds the gradients of a micro-batch to the step's gradients
-  compute,          ///< Operation: forward and backward of a micro-batch together
+  /// Operation: sums the count of each loss term over all replicas, unless a loss that the program
+  /// adds has done so already
+  total_counts,
+  backward,  ///< Operation: adds the gradients of a micro-batch to the step's gradients
+  compute,   ///< Operation: forward and backward of a micro-batch together
   /// Operation: notifies replicas without a micro-batch that all others have finished a round (one
   /// micro-batch per replica).
   end_round,
@@ -243,8 +245,9 @@ constexpr std::vector<step_op> step_of(step_facts const& of) {
     if (of.full_rounds < of.rounds) all.push_back({op::share_statistics});
   }
   bool const by_round = of.stages == 1 && (of.sums_rounds || of.joins_rounds());
-  if (of.micro_batches == 0 && of.several_terms && !of.meets_replicas && !by_round) add(op::total_counts, 0);
   if (of.exchanges_rows && !of.joins_rounds()) all.push_back({op::join_calls});
+  bool const has_no_loss = of.in_one || of.micro_batches == 0;
+  if (has_no_loss && of.several_terms && !of.meets_replicas && !by_round) add(op::total_counts, 0);
   for (std::int64_t i = of.micro_batches; by_round && i < of.rounds; ++i) {
     if (of.gathers_values) add(op::gather_forward, i);
     if (of.joins_rounds()) add(op::join_forward, i);

@@ -9,17 +9,20 @@
 
 namespace redco::shape {
 
-/// Axes of a mesh of ranks, from the outermost to the innermost: pipeline stages (pp),
-/// data-parallel replicas (dp), expert-parallel ranks (ep), context-parallel ranks (cp) and
-/// tensor-parallel shards (tp). Ranks along cp hold parts of the same sequences.
-enum class axis : std::uint8_t { pp, dp, ep, cp, tp };
-inline constexpr axis all_axes[] = {axis::pp, axis::dp, axis::ep, axis::cp, axis::tp};
+/// Axes of a mesh of ranks, from the outermost to the innermost. pp: pipeline stages; dp:
+/// data-parallel replicas; ds: replicas of a group; ep: expert-parallel ranks; cp: context-parallel
+/// ranks, which hold parts of the same sequences; tp: tensor-parallel shards. With --zero-within,
+/// dp has the groups, and ds the replicas of a group, which share out state. Otherwise ds has one
+/// rank.
+enum class axis : std::uint8_t { pp, dp, ds, ep, cp, tp };
+inline constexpr axis all_axes[] = {axis::pp, axis::dp, axis::ds, axis::ep, axis::cp, axis::tp};
 /// Number of sets of mesh axes.
 inline constexpr int axis_sets = 1 << std::size(all_axes);
 
 inline constexpr auto axis_texts = meta::enum_texts<axis>({
     {axis::pp, "pp"},
     {axis::dp, "dp"},
+    {axis::ds, "ds"},
     {axis::ep, "ep"},
     {axis::cp, "cp"},
     {axis::tp, "tp"},
@@ -56,20 +59,20 @@ struct axes {
 };
 constexpr axes operator|(axis a, axis b) { return axes(a) | axes(b); }
 
-/// Mesh axes that divide the examples of a batch: dp and ep. Dense layers (without experts) have dp
-/// x ep replicas.
-inline constexpr axes batch_axes = axis::dp | axis::ep;
+/// Mesh axes that divide the examples of a batch: dp, ds and ep. Dense layers (without experts)
+/// have dp x ds x ep replicas.
+inline constexpr axes batch_axes = axis::dp | axis::ds | axis::ep;
 
 /// Mesh axes within one replica: pp, cp and tp. Ranks that differ only along these axes compute the
 /// same examples.
 inline constexpr axes replica_axes = axis::pp | axis::cp | axis::tp;
 
-/// Mesh axes that divide the tokens of a batch: dp, ep and cp. The gradients of dense layers are
-/// sums over their ranks.
+/// Mesh axes that divide the tokens of a batch: dp, ds, ep and cp. The gradients of dense layers
+/// are sums over their ranks.
 inline constexpr axes token_axes = batch_axes | axis::cp;
 
 /// Mesh axes over which parameters of a model may be divided: pp, ep and tp. Ranks that differ only
-/// along dp and cp hold equal parameters.
+/// along dp, ds and cp hold equal parameters.
 inline constexpr axes model_axes = axis::pp | axis::ep | axis::tp;
 inline constexpr axes every_axis = axis::pp | token_axes | axis::tp;
 

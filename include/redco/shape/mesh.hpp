@@ -22,7 +22,8 @@ struct mesh {
 
   by_name only = {};
   int pp = 1;  ///< Number of pipeline stages
-  int dp = 1;  ///< Number of data-parallel replicas
+  int dp = 1;  ///< Number of data-parallel replicas, or of their groups (--zero-within)
+  int ds = 1;  ///< Number of data-parallel replicas of a group that shares out state; 1: no groups
   int ep = 1;  ///< Number of expert-parallel ranks
   int cp = 1;  ///< Number of context-parallel ranks, which hold parts of the same sequences
   int tp = 1;  ///< Number of tensor-parallel shards
@@ -30,6 +31,7 @@ struct mesh {
   constexpr int const& operator[](shape::axis a) const {
     return a == shape::axis::pp   ? pp
            : a == shape::axis::dp ? dp
+           : a == shape::axis::ds ? ds
            : a == shape::axis::ep ? ep
            : a == shape::axis::cp ? cp
                                   : tp;
@@ -37,6 +39,7 @@ struct mesh {
   constexpr int& operator[](shape::axis a) {
     return a == shape::axis::pp   ? pp
            : a == shape::axis::dp ? dp
+           : a == shape::axis::ds ? ds
            : a == shape::axis::ep ? ep
            : a == shape::axis::cp ? cp
                                   : tp;

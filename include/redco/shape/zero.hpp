@@ -45,7 +45,7 @@ struct zero {
   /// it keeps all of them at every level.
   bool on_stages = false;
   /// Mesh axes over whose ranks state is shared out. Ranks that differ only along others of the
-  /// token axes keep equal shares. With --zero-within, the axis ep has the replicas of one machine.
+  /// token axes keep equal shares. With --zero-within, these are ds and ep.
   axes shared_over = token_axes;
   zero_owner owner = zero_owner::element;
   /// True if the optimizer updates all parameters as a whole, and not only hidden matrices
@@ -90,15 +90,9 @@ constexpr void check_zero(int level, std::int64_t keep = 0) {
                                       "leave --zero-keep out");
 }
 
-/// Throws `error` with exit code 64 if matrices would belong to replicas without ZeRO, or on a mesh
-/// `on` with ranks along ep.
-constexpr void check_zero_owner(zero_owner owner, int level, mesh const& on = {}) {
-  if (owner == zero_owner::element) return;
-  if (on.ep > 1)
-    throw error(exit_code::usage,
-                "--zero-owner whole with ranks along ep: experts have other replicas than the layers around them; give "
-                "--zero-owner element, or ep=1");
-  if (level == 0)
+/// Throws `error` with exit code 64 if matrices would belong to replicas without ZeRO.
+constexpr void check_zero_owner(zero_owner owner, int level) {
+  if (owner == zero_owner::whole && level == 0)
     throw error(exit_code::usage,
                 "--zero-owner whole without --zero: each replica updates all parameters; give --zero 1, 2 or 3");
 }

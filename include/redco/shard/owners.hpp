@@ -72,7 +72,7 @@ class owned_layout {
     for (owned_parameter const& p : all) plain_.add(p.kind, p.elements * p.copies);
     for (region const& one : plain_)
       runs_.emplace_back(static_cast<std::size_t>(on.size(one.summed_over & over)), std::int64_t{0});
-    assign_owners(all, on);
+    assign_owners(all);
     for (std::size_t k = 0; k < runs_.size(); ++k) {
       std::size_t const ranks = runs_[k].size();
       used_.push_back(std::ssize(runs_[k]) - std::count(runs_[k].begin(), runs_[k].end(), 0));
@@ -135,13 +135,16 @@ class owned_layout {
   }
 
   /// Gives each unit to a replica. The offsets in `places` count from the begin of the owner's run.
-  constexpr void assign_owners(std::vector<owned_parameter> const& all, mesh const& on) {
-    // Among replicas with equal loads in a region, the one with fewer elements in all regions. Only
-    // regions of all blocks count, because blocks of one kind have equal loads.
-    std::vector<std::int64_t> totals(static_cast<std::size_t>(on.size(over_)), 0);
+  constexpr void assign_owners(std::vector<owned_parameter> const& all) {
+    // Among replicas with equal loads in a region, the one with fewer elements in all regions that
+    // are summed over equal axes. Only regions of all blocks count, because blocks of one kind have
+    // equal loads.
+    std::vector<std::vector<std::int64_t>> totals_over(shape::axis_sets);
     for (unit const& one : sorted_units(all))
       for (std::int64_t copy = 0; copy < all[one.parameters.front()].copies; ++copy) {
         std::vector<std::int64_t>& runs = runs_[one.kind];
+        std::vector<std::int64_t>& totals = totals_over[plain_.begin()[one.kind].summed_over.bits];
+        if (totals.empty()) totals = std::vector<std::int64_t>(runs.size(), 0);
         bool const counts = plain_.begin()[one.kind].block < 0;
         std::size_t owner = 0;
         for (std::size_t r = 1; r < runs.size(); ++r)

@@ -87,8 +87,8 @@ struct tensor_view {
 };
 
 /// A serializer that writes a mesh as a JSON object, for the manifest. The size of the axis tp has
-/// the key `mp`, as in the first format. The axes pp, ep and cp are written only if they have more
-/// than one rank.
+/// the key `mp`, as in the first format. The axes pp, ds, ep and cp are written only if they have
+/// more than one rank.
 struct mesh_view {
   mesh const& of;
 
@@ -96,6 +96,7 @@ struct mesh_view {
   void save(Archive& archive) const {
     archive(cereal::make_nvp("dp", of.dp), cereal::make_nvp("mp", of.tp));
     if (of.pp > 1) archive(cereal::make_nvp("pp", of.pp));
+    if (of.ds > 1) archive(cereal::make_nvp("ds", of.ds));
     if (of.ep > 1) archive(cereal::make_nvp("ep", of.ep));
     if (of.cp > 1) archive(cereal::make_nvp("cp", of.cp));
   }

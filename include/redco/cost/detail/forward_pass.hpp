@@ -164,7 +164,7 @@ class forward_pass {
 
   constexpr void send(std::size_t message) {
     fact::message_fact const& fact = program_.messages[message];
-    sent[message] = fact.copies + (fact.backward ? 0 : again(fact.copies));
+    sent[message] = fact.copies + (fact.backward || fact.when_recorded ? 0 : again(fact.copies));
   }
 
   constexpr void save(std::size_t i) {

@@ -32,6 +32,8 @@ struct shared_buffers {
   /// belong wholly to replicas; otherwise empty
   std::vector<std::vector<shard::owned_layout::place>> places;
   std::vector<kept_elements> kept_by_replica;
+  /// Mesh of one stage and one shard of each replica, whose rank numbers are indices of replicas
+  redco::mesh replicas;
 
   /// `owns_all`: shape::zero::owns_all
   template <class Parameters>
@@ -40,7 +42,7 @@ struct shared_buffers {
                          .bucket = s.gradient_bucket,
                          .overlaps = s.zero_overlaps,
                          .keep = s.zero_keep,
-                         .shared_over = s.shared_over(),
+                         .shared_over = s.zero_shared_over,
                          .owner = s.zero_owner,
                          .owns_all = owns_all}
                  .on(s.mesh)) {
@@ -71,7 +73,9 @@ struct shared_buffers {
   /// `replica` owns, or of all copies if they have no owners. `fact`: the parameter's declaration.
   constexpr std::int64_t copies_of(std::size_t i, fact::parameter_fact const& fact, int replica) const {
     if (!is_owned(i)) return fact.copies();
-    return std::count_if(places[i].begin(), places[i].end(), [&](auto const& one) { return one.owner == replica; });
+    int const index =
+        replicas.coordinate(replica, shard::region_of({fact, replicas}, true).summed_over & zero.shared_over);
+    return std::count_if(places[i].begin(), places[i].end(), [&](auto const& one) { return one.owner == index; });
   }
 
   /// Returns the number of trained elements that the first replica keeps.
@@ -140,7 +144,9 @@ struct shared_buffers {
     }
     std::int64_t const most = zero.sums_in_backward() ? zero.bytes_of_sum() / shape::size_of(s.compute) : 0;
     shard::owned_layout layout(all, s.mesh, most, zero.shared_over);
-    kept_by_replica.resize(static_cast<std::size_t>(s.mesh.size(zero.shared_over)));
+    replicas = s.mesh;
+    replicas.pp = replicas.tp = 1;
+    kept_by_replica.resize(static_cast<std::size_t>(replicas.ranks()));
     for (shared_part& part : parts) take_part(part, layout);
     places = std::move(layout.places);
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -179,12 +185,15 @@ struct shared_buffers {
       for (std::size_t i = 0; i < layout.shares.size(); ++i) {
         shard::shared_range range = layout.shares[i];
         if (range.begin < one.begin || one.end < range.end) continue;
-        for (std::int64_t turn = 0; turn < part.blocks; ++turn)
-          for (int r = 0; r < range.ranks; ++r) {
-            int const replica = (r + turned(part, turn, layout.owners[i], range.ranks)) % range.ranks;
-            kept_elements& kept = kept_by_replica[static_cast<std::size_t>(replica)];
-            (one.trained ? kept.trained : kept.frozen) += layout.kept[i][static_cast<std::size_t>(r)];
+        for (std::int64_t turn = 0; turn < part.blocks; ++turn) {
+          int const shift_of_owners = turned(part, turn, layout.owners[i], range.ranks);
+          for (std::size_t replica = 0; replica < kept_by_replica.size(); ++replica) {
+            int const index = replicas.coordinate(static_cast<int>(replica), range.over);
+            auto const first = static_cast<std::size_t>((index + range.ranks - shift_of_owners) % range.ranks);
+            kept_elements& kept = kept_by_replica[replica];
+            (one.trained ? kept.trained : kept.frozen) += layout.kept[i][first];
           }
+        }
         range.begin += shift;
         range.end += shift;
         part.shares.push_back(range);

@@ -6,6 +6,7 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/activations.hpp>
 #include <redco/layer/routing_traits.hpp>
+#include <redco/shape/sequence_part.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -29,6 +30,8 @@ struct routed_sequences {
   /// Record in which the router looks the tokens up at `place`; null: none
   routing_record* record = nullptr;
   routing_record::place place = {};
+  /// The tokens that this rank has of each sequence; null: all
+  shape::sequence_part const* part = nullptr;
 };
 
 /// Returns the `k` experts of each token with their weights, for router scores [tokens, experts].

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 namespace redco::nn::detail {
 
@@ -87,7 +88,7 @@ REDCO_INLINE routed_tokens route(at::Tensor const& scores, layers::routing_form 
   at::Tensor const biased = bias.defined() ? rated.detach() + bias : rated.detach();
   at::Tensor const allowed = within_groups(biased, form);
   at::Tensor chosen = std::get<1>(allowed.topk(k, -1)).contiguous();
-  if (of.record != nullptr) chosen = of.record->agreed(allowed, chosen, of.place, of.sequences);
+  if (of.record != nullptr) chosen = of.record->agreed(allowed, chosen, of.place, of.sequences, of.part);
   at::Tensor weights = kernel::chosen_columns(rated, chosen);
   if (late) weights = at::softmax(weights, -1);
   else if (form.normalised) weights = weights / weights.sum(-1, true);
@@ -172,9 +173,10 @@ inline at::Tensor exchanged_results(at::Tensor const& rows, std::vector<std::int
   comm::collective_label const label("rows of experts");
   at::Tensor const all = ranks.all_gather(at::tensor(loads, at::kLong), 0);
   auto const* const of_ranks = all.const_data_ptr<std::int64_t>();
-  comm::exchanged_counts sent{std::vector<std::int64_t>(size * size), ranks.size()};
+  std::vector<std::int64_t> counts(size * size);
   for (std::size_t from = 0; from < size; ++from)
-    for (std::size_t e = 0; e < experts; ++e) sent.counts[from * size + e / own] += of_ranks[from * experts + e];
+    for (std::size_t e = 0; e < experts; ++e) counts[from * size + e / own] += of_ranks[from * experts + e];
+  comm::row_counts const sent(std::move(counts), ranks.size());
   at::Tensor const arrived = comm::exchange_rows(rows, ranks, sent);
   // Rows arrive in the order of the sending ranks, and of each rank sorted by expert.
   std::vector<std::int64_t> expert_of_row;

@@ -22,4 +22,12 @@ void read_expert_keys(config_reader& c, Config& g) {
   c.real("router_aux_loss_coef", 0.001, 0, 1e6);
 }
 
+/// Reads the keys that OLMoE and Qwen3-MoE have, and Mixtral does not: biases of attention, and
+/// weights of experts divided by their sum.
+template <class Config>
+void read_expert_flags(config_reader& c, Config& g) {
+  g.attention_bias = c.flag("attention_bias", false);
+  g.normalised = c.flag("norm_topk_prob", false);
+}
+
 }  // namespace redco::pretrained

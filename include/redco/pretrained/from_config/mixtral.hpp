@@ -46,9 +46,8 @@ struct qwen3_moe_from_config {
     models::mixtral_config& g = model.config;
     read_swiglu_keys(c, g, {"Qwen3MoeForCausalLM", {}, {"Qwen3MoeModel"}});
     g.ffn = c.extent({"moe_intermediate_size"}, 768);
-    g.attention_bias = c.flag("attention_bias", false);
     read_expert_keys(c, g);
-    g.normalised = c.flag("norm_topk_prob", false);
+    read_expert_flags(c, g);
     bool const is_windowed = c.flag("use_sliding_window", false);
     std::int64_t const window = c.extent({"sliding_window"}, c.names("sliding_window") ? 0 : 4096);
     g.window = is_windowed ? window : 0;

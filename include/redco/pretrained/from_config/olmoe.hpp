@@ -16,9 +16,8 @@ struct olmoe_from_config {
   static models::olmoe read(config_reader& c) {
     models::olmoe model{{.ffn = 2048, .kv_heads = 0}};
     read_swiglu_keys(c, model.config, {"OlmoeForCausalLM", {}, {"OlmoeModel"}});
-    model.config.attention_bias = c.flag("attention_bias", false);
     read_expert_keys(c, model.config);
-    model.config.normalised = c.flag("norm_topk_prob", false);
+    read_expert_flags(c, model.config);
     if (json::json_value const* const clip = c.find("clip_qkv"); clip != nullptr)
       c.refuse(c.is("clip_qkv", *clip) + ", which is not supported; only null is");
     c.finish();

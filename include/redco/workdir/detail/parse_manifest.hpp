@@ -148,13 +148,14 @@ inline safetensors::stored_tensor read_stored_tensor(manifest_field const& field
 }
 
 /// Returns the mesh in a manifest's field, in the format of write_manifest(). The size of the axis
-/// tp has the key `mp`, and the keys pp, ep and cp may be absent.
+/// tp has the key `mp`, and the keys pp, ds, ep and cp may be absent.
 inline mesh read_mesh(manifest_field const& field) {
   auto const extent = [](manifest_field const& of) {
     return static_cast<int>(of.whole_number(std::numeric_limits<int>::max()));
   };
   mesh m{.dp = extent(field["dp"]), .tp = extent(field["mp"])};
   if (field.has("pp")) m.pp = extent(field["pp"]);
+  if (field.has("ds")) m.ds = extent(field["ds"]);
   if (field.has("ep")) m.ep = extent(field["ep"]);
   if (field.has("cp")) m.cp = extent(field["cp"]);
   return m;
