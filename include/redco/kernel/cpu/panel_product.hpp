@@ -161,8 +161,8 @@ struct panel_product {
         }
         std::memcpy(to + row * p.stride + column, &sum, sizeof sum);
       };
-      (static_cast<void>(
-           (end_at(left[Row], static_cast<std::int64_t>(Row), 0), end_at(right[Row], static_cast<std::int64_t>(Row), L))),
+      (static_cast<void>((end_at(left[Row], static_cast<std::int64_t>(Row), 0),
+                          end_at(right[Row], static_cast<std::int64_t>(Row), L))),
        ...);
     }
   };
