@@ -33,10 +33,39 @@ TEXTS = {
     "Traceback ...\nFileNotFoundError: mpirun": False,
 }
 
-# Texts of mistakes, and the fault that makes them unusable.
-FAULTS = {"f(a)": "", "f(a);": "", "a ? b : c": "", "a ? b": "is no expression", "% n": "is no expression", "{a, b": "is no expression",
-          "f(a": "is no expression", "a, b": "is several expressions", "a ||": "ends within", "case a: f();": "begins with a label",
-          "int n = a;": "declares a name", "constexpr bool n = a;": "declares a name", "return a;": ""}
+# Texts `right` and `wrong`, the code before and after, and the fault that makes the texts unusable.
+FAULTS = [
+    ("f(a)", "a", "{", "}", ""),
+    ("f(a);", "a;", "{", "}", ""),
+    ("f(a);", "", "{  // why\n#endif\n", "}", ""),
+    ("return a;", "f();", "case a: ", "}", ""),
+    ("for (int i : a) f(i);", ";", "else ", "}", ""),
+    ("a ? b : c", "a", "x = ", ";", ""),
+    ("a || b", "a", "x = c || ", ";", ""),
+    ("std::min<int, 2>(a, b)", "a", "x = ", ";", ""),
+    ('c10::str(", ", \';\')', "a", "x = ", ";", ""),
+    ("*a < b", "b", "x && ", ";", ""),
+    (" f(a);", ";", "{", "}", "begins or ends with a blank"),
+    ("b", "c", "x = a.", ";", "begins within a name"),
+    ("case a: f();", "case a:", "{", "}", "begins with a label"),
+    ("a ||", "a", "x = ", "b;", "ends within an expression"),
+    ("a +=", "b +=", "{", " c;", "ends within an expression"),
+    ("f(a", "f(b", "x = ", ");", "has half of a pair of brackets"),
+    ("f(a);", "f(b)", "{", "}", "is no statement"),
+    ("a - b;", "a;", "x = ", "}", "is no statement"),
+    ("else f(a);", ";", "if (b) x(); ", "}", "is no statement"),
+    ("a ? b", "a", "x = ", ";", "is no expression"),
+    ("% n", "n", "x = a ", ";", "is no expression"),
+    ("-= b", "-= c", "a ", ";", "is no expression"),
+    ("{a, b}", "a", "x = ", ";", "is no expression"),
+    ("f(a)", "", "x = ", ";", "is no expression"),
+    ("f(a)", "f(); g()", "x = ", ";", "is no expression"),
+    ("a, b", "a", "f(", ");", "is several expressions"),
+    ("a && b", "a", "x = ", " == c;", "is only a part of an operand"),
+    ("b - c", "b", "x = a - ", ";", "is only a part of an operand"),
+    ("int n = a;", "f();", "{", "}", "declares a name"),
+    ("constexpr bool n = a;", "f();", "{", "}", "declares a name"),
+]
 
 loader = importlib.machinery.SourceFileLoader("mutants", str(ROOT / "scripts/mutants"))
 mutants = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutants", loader))
@@ -49,14 +78,15 @@ with tempfile.TemporaryDirectory() as folder:
         found, how, _ = mutants.finds(f"{PROGRAM.name}:{case}", 1, base)
         if found != expected or words not in how:
             sys.exit(f"{case}: {'found' if found else 'not found'}, {how!r}")
-COMMAS = {"f(a, b)": False, "f(a), b": True, 'c10::str(", ", x)': False, "at::eq<int, 2>(a)": False, "{1, 2}": False}
-for text, expected in COMMAS.items():
-    if mutants.has_bare_comma(text) != expected:
-        sys.exit(f"{text!r} has {'no' if expected else 'a'} bare comma")
 for text, expected in TEXTS.items():
     if bool(mutants.assertion_in(text)) != expected:
         sys.exit(f"{text!r} is {'no' if expected else 'an'} assertion")
-for text, expected in FAULTS.items():
-    found = mutants.text_fault(text, "a;" if text.endswith(";") else "a", "{\n", "\n}")
-    if not found.startswith(expected) or bool(found) != bool(expected):
-        sys.exit(f"{text!r}: {found!r} instead of {expected!r}")
+for *texts, expected in FAULTS:
+    found = mutants.text_fault(*texts)
+    if expected not in found or bool(found) != bool(expected):
+        sys.exit(f"{texts}: {found!r} instead of {expected!r}")
+mistakes = [{"id": f"run-{i}", "path": Path("include/redco/run/step.hpp"), "right": right, "wrong": "x", "number": i, "tests": []}
+            for i, right in enumerate(("once", "#pragma once"))]
+(switched,) = mutants.with_switches(mistakes).values()
+if not switched.startswith("(::redco_mutant(1) ? (x) : (#pragma (::redco_mutant(0) ? (x) : (once))"):
+    sys.exit("a text within a longer text is not switched: " + switched[:100])

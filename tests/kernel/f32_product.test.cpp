@@ -42,32 +42,33 @@ struct some_threads {
 };
 
 /// Compares a product for every initial value of the result, on one thread and on three. Rows of
-/// all matrices have gaps between them.
+/// all matrices have gaps between them; those of the result are as wide as a tile.
 void compare(std::int64_t m, std::int64_t n, std::int64_t k, bool a_turned, bool b_turned) {
   auto const made = [&](std::int64_t rows, std::int64_t columns, bool turned, double phase) {
     return turned ? numbers({columns, rows + 3}, phase).narrow(1, 0, rows).t()
                   : numbers({rows, columns + 3}, phase).narrow(1, 0, columns);
   };
   at::Tensor const a = made(m, k, a_turned, 0.3), b = made(k, n, b_turned, 1.1), bias = numbers({n}, 2.0);
+  constexpr std::int64_t gap = 32;
   float const alpha = k == 6 ? 0.25F : 1;
   at::Tensor const exact = at::mm(a.to(at::kDouble), b.to(at::kDouble)) * alpha;
   for (product_start const start : {product_start::zero, product_start::bias, product_start::sum}) {
     INFO(m << " x " << n << " x " << k << " turned " << a_turned << b_turned << " start " << static_cast<int>(start));
     at::Tensor const before =
-        start == product_start::sum ? numbers({m + 1, n + 2}, 0.9) : at::full({m + 1, n + 2}, std::nanf(""));
+        start == product_start::sum ? numbers({m + 1, n + gap}, 0.9) : at::full({m + 1, n + gap}, std::nanf(""));
     at::Tensor of_one;
     for (int const threads : {1, 3}) {
       some_threads const scope(threads);
       at::Tensor const guarded = before.clone(), c = guarded.narrow(0, 0, m).narrow(1, 0, n);
       f32_product{
-          m,    n, k, stepped(a), stepped(b), c.mutable_data_ptr<float>(), n + 2, start, bias.const_data_ptr<float>(),
+          m,    n, k, stepped(a), stepped(b), c.mutable_data_ptr<float>(), n + gap, start, bias.const_data_ptr<float>(),
           alpha}
           .run();
       at::Tensor const first = start == product_start::zero   ? at::zeros({m, n}, at::kDouble)
                                : start == product_start::bias ? bias.to(at::kDouble).expand({m, n})
                                                               : before.narrow(0, 0, m).narrow(1, 0, n).to(at::kDouble);
       CHECK(error(c, exact + first) < 1e-5);
-      CHECK(guarded.narrow(1, n, 2).nan_to_num(-1).equal(before.narrow(1, n, 2).nan_to_num(-1)));
+      CHECK(guarded.narrow(1, n, gap).nan_to_num(-1).equal(before.narrow(1, n, gap).nan_to_num(-1)));
       CHECK(guarded[m].nan_to_num(-1).equal(before[m].nan_to_num(-1)));
       if (threads == 1) of_one = c;
       CHECK(c.equal(of_one));

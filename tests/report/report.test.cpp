@@ -1,4 +1,5 @@
 #include "catch.hpp"
+#include "refused.hpp"
 #include "temporary_folder.hpp"
 #include "test_files.hpp"
 
@@ -300,6 +301,17 @@ TEST_CASE("an illegal mesh is refused with the legal widths") {
     CHECK(e.code() == redco::exit_code::usage);
     CHECK(std::string(e.what()).find("legal widths are 1, 2, 3, 6:") != std::string::npos);
   }
+}
+
+TEST_CASE("a number of micro-batches that an interleaved schedule cannot run is refused") {
+  redco::cost::setup const run{.mesh = {.pp = 3},
+                               .load = {2, 256},
+                               .micro_batches = 8,
+                               .schedule = redco::schedule::pipeline_kind::interleaved,
+                               .chunks_per_stage = 2};
+  CHECK(refused([&] {
+          redco::report_of(demo, redco::adamw{}, run);
+        }).starts_with("64 the schedule interleaved needs a number of micro-batches"));
 }
 
 TEST_CASE("the level of ZeRO of a request is planned and named, and the update holds a copy of a share") {
