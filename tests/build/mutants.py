@@ -48,6 +48,7 @@ FAULTS = [
     (" f(a);", ";", "{", "}", "begins or ends with a blank"),
     ("b", "c", "x = a.", ";", "begins within a name"),
     ("case a: f();", "case a:", "{", "}", "begins with a label"),
+    ("a_(b)", "a_(c)", "x(int b) : ", " {}", "initializes a member"),
     ("a ||", "a", "x = ", "b;", "ends within an expression"),
     ("a +=", "b +=", "{", " c;", "ends within an expression"),
     ("f(a", "f(b", "x = ", ");", "has half of a pair of brackets"),
