@@ -1,6 +1,7 @@
 #include "catch.hpp"
 
 #include <redco/cost/cost_of.hpp>
+#include <redco/cost/detail/shared_buffers.hpp>
 #include <redco/cost/fits.hpp>
 #include <redco/shard/facts.hpp>
 #include <redco/shard/legal.hpp>
@@ -16,8 +17,10 @@
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/wrappers.hpp>
 #include <redco/optimizer/optimizers.hpp>
+#include <redco/shape/zero.hpp>
 #include <redco/diag/error.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -136,6 +139,27 @@ TEST_CASE("shares of experts' state are divided by dp alone, and fits<> knows th
   static_assert(redco::fits<routed, redco::adamw{}, on, load, memory_with(on, 1).peak(), redco::dtype::f32,
                             redco::recomputed_blocks{}, 1>{});
   CHECK(memory_with(on, 1).peak() < memory_with(on, 0).peak());
+}
+
+TEST_CASE("a replica keeps whole parameters of experts by its index among the ranks with equal experts") {
+  redco::cost::setup s{.mesh = {.dp = 4, .ep = 2}, .load = {2, 8}};
+  s.zero = 1;
+  s.zero_owner = redco::shape::zero_owner::whole;
+  auto const program = redco::shard::facts_of(routed);
+  redco::cost::detail::shared_buffers const all(program.parameters, s, true);
+  REQUIRE(all.kept_by_replica.size() == 8);
+  for (int replica = 0; replica < 8; ++replica) {
+    std::int64_t kept = 0;
+    for (std::size_t i = 0; i < program.parameters.size(); ++i) {
+      redco::fact::parameter_fact const& fact = program.parameters[i];
+      int const index = fact.why == redco::fact::reason::expert ? replica / 2 : replica;
+      for (auto const& place : all.places[i])
+        if (place.owner == index) kept += redco::shard::entry{fact, s.mesh}.local().count();
+    }
+    CHECK(all.kept_by_replica[static_cast<std::size_t>(replica)].trained == kept);
+  }
+  // The six matrices of two blocks have four owners.
+  CHECK(all.kept_by_replica[1].trained > all.kept_by_replica[7].trained);
 }
 
 TEST_CASE("a mesh whose ep does not divide the experts is refused with the legal numbers") {
