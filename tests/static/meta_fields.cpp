@@ -47,12 +47,12 @@ constexpr bool visits_in_order() {
 }
 static_assert(visits_in_order());
 
-struct other {
+struct elsewhere {
   int epochs = 4;
 };
-constexpr auto of_other = redco::meta::field_like<outer, "epochs">(&other::epochs);
+constexpr auto of_other = redco::meta::field_like<outer, "epochs">(&elsewhere::epochs);
 constexpr auto of_outer = redco::meta::field_named<outer, "epochs">();
-static_assert(other().*of_other.member == 4 && of_other.name() == "epochs" && of_other.about == of_outer.about);
+static_assert(elsewhere().*of_other.member == 4 && of_other.name() == "epochs" && of_other.about == of_outer.about);
 static_assert(of_other.least == of_outer.least && of_other.most == of_outer.most && of_other.group == of_outer.group);
 
 struct shorter : outer {
