@@ -288,4 +288,14 @@ TEST_CASE("the command of a found plan names its level of ZeRO and the kept bloc
   CHECK(shares.ends_with("run: --mesh 4x1 --zero 3 --zero-keep 2 --dtype f32 --global-batch 24 --micro-batch 6\n"));
 }
 
+TEST_CASE("other numbers of model shards leave out those whose replicas do not divide into groups") {
+  redco::report::run_request asked{.mesh = {.dp = 4}};
+  asked.zero = 1;
+  CHECK(redco::report::with_shards(asked, 4));
+  asked.zero_within = "2";
+  REQUIRE(redco::report::with_shards(asked, 2));
+  CHECK(redco::report::with_shards(asked, 2)->mesh == redco::mesh{.dp = 2, .tp = 2});
+  CHECK_FALSE(redco::report::with_shards(asked, 4));
+}
+
 }  // namespace answered_report_test

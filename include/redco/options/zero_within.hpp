@@ -21,6 +21,28 @@ struct shared_mesh {
   friend constexpr bool operator==(shared_mesh const&, shared_mesh const&) = default;
 };
 
+/// Returns the number of replicas of the mesh `on` that share state out among each other with
+/// --zero-within `within`; 0 if the text names no such number. `machines`: number of machines, each
+/// with an equal number of consecutive ranks.
+inline int replicas_of_group(std::string_view within, mesh const& on, int machines) {
+  if (within == "run") return on.size(shape::batch_axes);
+  if (within == "host") {
+    int const of_machine = on.ranks() % machines == 0 ? on.ranks() / machines : 0;
+    int const of_stage = std::min(of_machine, on.ranks() / on.pp);
+    int const of_replica = on.size(shape::axis::cp | shape::axis::tp);
+    return of_stage % of_replica == 0 ? of_stage / of_replica : 0;
+  }
+  int sharing = 0;
+  auto const [end, failure] = std::from_chars(within.data(), within.data() + within.size(), sharing);
+  return failure == std::errc() && end == within.data() + within.size() ? std::max(sharing, 0) : 0;
+}
+
+/// Returns true if the replicas of the mesh `on` divide into groups of `sharing`, at least two, each
+/// with all ranks along ep.
+inline bool divides_into_groups(mesh const& on, int sharing) {
+  return sharing >= 2 && on.size(shape::batch_axes) % sharing == 0 && sharing % on.ep == 0;
+}
+
 /// Returns the mesh of a run with --zero-within. The axes ds and ep have the replicas that share
 /// out state, and the axis dp the copies of this group. `within`: "run" (returns `on`), "host" (the
 /// replicas of one machine) or the number of replicas. `machines`: number of machines, each with an
@@ -34,23 +56,13 @@ inline shared_mesh mesh_with_shares(std::string_view within, mesh const& on, int
     throw error(exit_code::usage, "--zero-within " + std::string(within) + why);
   };
   if (zero == 0) refuse(" without --zero: each replica keeps all state; give --zero 1, 2 or 3");
-  int const replicas = on.size(shape::batch_axes);
-  int sharing = 0;
-  if (within == "host") {
-    int const of_machine = on.ranks() % machines == 0 ? on.ranks() / machines : 0;
-    int const of_stage = std::min(of_machine, on.ranks() / on.pp);
-    int const of_replica = on.size(shape::axis::cp | shape::axis::tp);
-    if (of_stage > 0 && of_stage % of_replica == 0) sharing = of_stage / of_replica;
-  } else {
-    auto const [end, failure] = std::from_chars(within.data(), within.data() + within.size(), sharing);
-    if (failure != std::errc() || end != within.data() + within.size() || sharing < 1)
-      refuse(": give run (all replicas share), host (those of one machine), or a number of replicas");
-  }
-  auto const divides = [&](int n) { return n >= 2 && replicas % n == 0 && n % on.ep == 0; };
-  if (!divides(sharing)) {
+  int const replicas = on.size(shape::batch_axes), sharing = replicas_of_group(within, on, machines);
+  if (within != "host" && sharing < 1)
+    refuse(": give run (all replicas share), host (those of one machine), or a number of replicas");
+  if (!divides_into_groups(on, sharing)) {
     std::string legal;
     for (int n = 2; n <= replicas; ++n)
-      if (divides(n)) legal += (legal.empty() ? "" : ", ") + std::to_string(n);
+      if (divides_into_groups(on, n)) legal += (legal.empty() ? "" : ", ") + std::to_string(n);
     refuse(": the " + std::to_string(replicas) + " replicas on " + std::to_string(machines) +
            (machines == 1 ? " machine" : " machines") + " do not divide into such groups of at least 2" +
            (on.ep > 1 ? ", each with all " + std::to_string(on.ep) + " ranks along ep" : "") + "; give one of " +

@@ -4,6 +4,7 @@
 #include <redco/cost/setup.hpp>
 #include <redco/model/model.hpp>
 #include <redco/options/deployer_options.hpp>
+#include <redco/options/zero_within.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/shape/blocks.hpp>
 #include <redco/shape/dtype.hpp>
@@ -88,7 +89,8 @@ struct run_request {
 cost::setup setup_of(run_request const& asked);
 
 /// Returns the requested run `asked` with `shards` model shards and an unchanged global batch.
-/// Returns nullopt if the ranks cannot be divided evenly into replicas and hosts.
+/// Returns nullopt if the ranks cannot be divided evenly into replicas, hosts and groups of
+/// replicas that share state out.
 std::optional<run_request> with_shards(run_request asked, int shards);
 
 /// Returns the options that a user must change to get the run `to` instead of the run `from`:
@@ -110,6 +112,8 @@ inline std::optional<run_request> with_shards(run_request asked, int shards) {
   }
   asked.mesh.tp = shards;
   if (asked.mesh.ranks() % asked.hosts != 0) return {};
+  int const sharing = options::replicas_of_group(asked.zero_within, asked.mesh, asked.hosts);
+  if (asked.zero_within != "run" && !options::divides_into_groups(asked.mesh, sharing)) return {};
   return asked;
 }
 
