@@ -3,6 +3,7 @@
 // A step over the flat buffers of all parameters, one by one, in runs whose replicas keep shares of
 // the parameters (ZeRO 3).
 
+#include <redco/cost/local_extents.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/shard/owners.hpp>
 #include <redco/shard/plan.hpp>
@@ -11,6 +12,8 @@
 #include <redco/model/gpt2.hpp>
 #include <redco/shape/axis.hpp>
 #include <redco/shape/blocks.hpp>
+#include <redco/shape/dtype.hpp>
+#include <redco/shape/traffic.hpp>
 #include <redco/shape/zero.hpp>
 #include <redco/schedule/pipeline_table.hpp>
 #include <redco/schedule/step_of.hpp>
