@@ -48,7 +48,7 @@ REDCO_INLINE joint_call announced(group& ranks, joint_call own) {
 
 REDCO_INLINE joint_call first_of(group& ranks, joint_call own) {
   collective_label const label("the next joint call of a network");
-  constexpr auto no_call = static_cast<std::int64_t>(joint_call::returned) + 1;
+  constexpr auto no_call = static_cast<std::int64_t>(joint_call::counts) + 1;
   auto const place = own == joint_call::none ? no_call : static_cast<std::int64_t>(own);
   at::Tensor const first = at::tensor({-place}, at::kLong);
   ranks.all_reduce(first, reduce_op::max);
