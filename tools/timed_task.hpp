@@ -85,8 +85,8 @@ class computing_threads {
   std::vector<std::thread> threads_;
 };
 
-/// Measures how much slower this process computes during each call of the task. The processor time
-/// of a call does not tell, because a thread that waits for messages is not idle at once. Each
+/// Measures how much slower this process computes during each call of the task. Processor time
+/// would overstate it, because a thread that waits for messages polls before it sleeps. Each
 /// process must have one rank.
 inline void time_next_to_computation(task& t) {
   redco::comm::make_world(t.mesh, {})->run([&](redco::rank_context& rank) {
@@ -97,7 +97,7 @@ inline void time_next_to_computation(task& t) {
       double const alone = computation.speed_during([] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); });
       rank.world.barrier();
       double const during = computation.speed_during(call);
-      if (i >= 0) t.lost.push_back(std::clamp(1 - during / alone, 0.0, 1.0));
+      if (i >= 0 && alone > 0) t.lost.push_back(std::clamp(1 - during / alone, 0.0, 1.0));
     }
   });
 }

@@ -60,6 +60,8 @@ TEST_CASE("groups that are impossible are refused with those that are legal") {
   CHECK(refusal("1", {.dp = 6}, 1).starts_with("64 --zero-within 1: the 6 replicas"));
   CHECK(refusal("host", {.dp = 8}, 8).starts_with("64 --zero-within host: the 8 replicas on 8 machines"));
   CHECK(refusal("host", {.dp = 3}, 2).starts_with("64 --zero-within host: the 3 replicas on 2 machines"));
+  // Each machine has one and a half stages.
+  CHECK(refusal("host", {.pp = 3, .dp = 4}, 2).starts_with("64 --zero-within host: the 4 replicas on 2 machines"));
   CHECK(refusal("host", {.dp = 2, .tp = 2}, 4).starts_with("64 --zero-within host: the 2 replicas on 4 machines"));
   for (char const* text : {"", "machine", "0", "-2", "2x", "2.5"})
     CHECK(refusal(text, {.dp = 4}, 1).starts_with("64 --zero-within " + std::string(text) + ": give run"));

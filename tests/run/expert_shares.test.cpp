@@ -350,8 +350,9 @@ TEST_CASE("the log says who shares the state of experts, and biases of loads are
             .find("each of 4 replicas keeps a share of the optimizer's state; 2 groups of "
                   "replicas keep equal shares; each of 2 ranks along ds keeps a share of its "
                   "experts' state") != std::string::npos);
-  CHECK(log({.dp = 2, .ep = 2}, "2").find("each rank keeps the whole state of its experts, because ds is 1") !=
-        std::string::npos);
+  CHECK(log({.dp = 2, .ep = 2}, "2")
+            .find("each rank keeps the whole state of its experts, because a group has no other rank with "
+                  "these experts") != std::string::npos);
   // Biases that balance loads are no parameters of which a replica could keep a share only.
   CHECK(run_test::code_of([&] { fitted<balanced>(on_mesh({.ep = 2}, 2), 8, 8, 0); }) == 0);
   CHECK(run_test::code_of([&] { fitted<balanced>(on_mesh({.ep = 2}, 3), 8, 8, 0); }) == 64);

@@ -53,6 +53,7 @@ class row_counts {
 
   /// Returns the counts of the opposite exchange, which sends every row back.
   row_counts back() const {
+    if (equal()) return *this;
     row_counts other = *this;
     for (std::size_t from = 0; from < ranks_; ++from)
       for (std::size_t to = 0; to < ranks_; ++to) other.counts_[to * ranks_ + from] = counts_[from * ranks_ + to];

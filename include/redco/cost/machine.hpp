@@ -53,7 +53,7 @@ struct host_link {
   /// Bytes per second that one host sends for all its groups, as message_total::host_bytes counts
   /// them.
   double bytes_per_second = 1;
-  double busy = 0;  ///< Fraction of a host's cores that work on a message while it is in flight
+  double busy = 0;  ///< Fraction of its computation that a host loses while a message is in flight
 
   friend bool operator==(host_link const&, host_link const&) = default;
 };

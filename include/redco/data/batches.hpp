@@ -40,7 +40,8 @@ struct batch_options {
   /// Largest number of examples that a data-parallel shard computes at once; 0 to compute its whole
   /// share of a step at once.
   std::int64_t micro_batch = 0;
-  /// Number of data-parallel shards (replicas): the product of the sizes of the axes dp and ep.
+  /// Number of data-parallel shards (replicas): the product of the sizes of the
+  /// axes dp, ds and ep.
   int dp = 1;
   /// Index of this data-parallel shard, from 0 to `dp - 1`.
   int dp_index = 0;

@@ -28,7 +28,8 @@ inline int replicas_of_group(std::string_view within, mesh const& on, int machin
   if (within == "run") return on.size(shape::batch_axes);
   if (within == "host") {
     int const of_machine = on.ranks() % machines == 0 ? on.ranks() / machines : 0;
-    int const of_stage = std::min(of_machine, on.ranks() / on.pp);
+    int const stage = on.ranks() / on.pp, of_stage = std::min(of_machine, stage);
+    if (of_machine > stage && of_machine % stage != 0) return 0;  // a machine has a part of a stage
     int const of_replica = on.size(shape::axis::cp | shape::axis::tp);
     return of_stage % of_replica == 0 ? of_stage / of_replica : 0;
   }
@@ -37,8 +38,8 @@ inline int replicas_of_group(std::string_view within, mesh const& on, int machin
   return failure == std::errc() && end == within.data() + within.size() ? std::max(sharing, 0) : 0;
 }
 
-/// Returns true if the replicas of the mesh `on` divide into groups of `sharing`, at least two, each
-/// with all ranks along ep.
+/// Returns true if the replicas of the mesh `on` divide into groups of `sharing`, at least two,
+/// each with all ranks along ep.
 inline bool divides_into_groups(mesh const& on, int sharing) {
   return sharing >= 2 && on.size(shape::batch_axes) % sharing == 0 && sharing % on.ep == 0;
 }

@@ -86,11 +86,11 @@ class gathered_values final : public nn::value_source {
 /// The values of parameters during an evaluation, a prediction, or a step of the program's own, if
 /// each replica keeps only a share of them. Gathers the values of a block before each call of the
 /// block, and drops them after it. Layers outside blocks, and the first zero().keep blocks, have
-/// their values until its end.
+/// their values until the object is destroyed.
 ///
 /// Replicas may make different calls, for example if they generate texts or add different numbers
-/// of losses. They announce each call and backward to each other; all take part in the gathers and
-/// sums of those that another one makes first.
+/// of losses. They announce each call and backward to each other. All take part in the gathers and
+/// sums of the call that comes first.
 class gathered_calls final : public nn::value_source {
  public:
   /// `sums`: the sums of each backward's gradients; null if no call needs a backward. The arguments
@@ -106,7 +106,7 @@ class gathered_calls final : public nn::value_source {
   /// Begins backward of the calls so far, which end() ends.
   void begin_backward();
   /// Waits until all replicas sum the counts of their losses, before any backward.
-  void begin_counts() { begin(comm::joint_call::returned); }
+  void begin_counts() { begin(comm::joint_call::counts); }
   /// Gathers and sums what this rank has not reached in the current call or backward.
   void end();
   /// Takes part in the calls of other replicas. Returns when no replica has a call left. All ranks

@@ -76,7 +76,9 @@ inline std::string expert_state_text(shape::zero const& zero, mesh const& on) {
   if (on.ep == 1) return "";
   shape::axes const over = zero.shared_over.without(shape::axis::ep);
   std::string const along = over.has(shape::axis::dp) ? "dp" : "ds";
-  if (on.size(over) == 1) return "; each rank keeps the whole state of its experts, because " + along + " is 1";
+  if (on.size(over) == 1)
+    return "; each rank keeps the whole state of its experts, because " +
+           (along == "dp" ? "dp is 1" : std::string("a group has no other rank with these experts"));
   return "; each of " + std::to_string(on.size(over)) + " ranks along " + along +
          " keeps a share of its experts' state";
 }

@@ -242,8 +242,8 @@ REDCO_INLINE void step_executor::exchange_shared() {
   stage_->exchange_shared();
 }
 
-/// Sums the gradients of this rank's shares over the ranks that keep equal shares. Groups of
-/// replicas exclude experts, so all shares have the same ranks.
+/// Sums the gradients of this rank's shares over the ranks that keep equal shares. These are the
+/// same ranks for all shares, because a group of replicas has all ranks along ep.
 REDCO_INLINE void step_executor::sum_copied_shares() {
   nn::parameter_store const& store = state_.store;
   shape::axes const copied_over = store.shares().empty() ? shape::axes() : store.shares().front().copied_over;

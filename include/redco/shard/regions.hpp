@@ -48,7 +48,7 @@ struct region {
 
 /// Returns an empty region with the properties of the parameter `e`: trained or not, weight decay,
 /// and mesh axes of the gradient sum. Gradients are summed over the axes that divide the tokens
-/// (dp, ep, cp), except axes that split the parameter. For example, the gradient of an expert
+/// (dp, ds, ep, cp), except axes that split the parameter. For example, the gradient of an expert
 /// already includes the examples of all ranks along ep. `zero`: state that the replicas share out.
 /// If they keep shares of the values, a frozen parameter has the axes of the replicas that hold
 /// equal values.

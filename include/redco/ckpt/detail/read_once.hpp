@@ -18,9 +18,11 @@
 
 namespace redco::ckpt::detail {
 
-/// Returns the group of ranks that together hold one replica of the model. Ranks that differ only
-/// in their index on the axis dp hold equal parts.
+/// Returns the group of ranks that together hold one replica of the model.
 inline comm::group& ranks_of_copy(rank_context& rank) { return rank.group(shape::model_axes); }
+
+/// Returns the group of ranks that hold equal parts, one of each replica.
+inline comm::group& equal_ranks(rank_context& rank) { return rank.group(shape::every_axis.without(shape::model_axes)); }
 
 /// Returns, for each of this rank's parts, the ranks that hold an equal part. All ranks of a
 /// replica must call it.
@@ -33,7 +35,7 @@ inline std::vector<workdir::part_holders> holders_of(std::span<state_part const>
   for (std::size_t i = 0; i < parts.size(); ++i) own[i] = workdir::hash_of_part(parts[i].name, parts[i].box);
   at::Tensor const all = ranks.all_gather(boxes, 0);
   auto holders = workdir::holders_of({all.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(all.numel())},
-                                     ranks.rank(), ranks.size(), rank.dp.size());
+                                     ranks.rank(), ranks.size(), equal_ranks(rank).size());
   holders.resize(parts.size());
   return holders;
 }
@@ -42,7 +44,7 @@ inline std::vector<workdir::part_holders> holders_of(std::span<state_part const>
 /// ranks and the reader. All of them must call it.
 inline void hand_on(at::Tensor const& values, workdir::part_holders const& of, rank_context& rank) {
   comm::group& ranks = ranks_of_copy(rank);
-  if (rank.dp.rank() == of.replica) {
+  if (equal_ranks(rank).rank() == of.replica) {
     if (static_cast<int>(of.shards.size()) == ranks.size()) {
       ranks.broadcast(values, of.shard);
     } else if (ranks.rank() != of.shard) {
@@ -53,7 +55,7 @@ inline void hand_on(at::Tensor const& values, workdir::part_holders const& of, r
       }
     }
   }
-  rank.dp.broadcast(values, of.replica);
+  equal_ranks(rank).broadcast(values, of.replica);
 }
 
 /// Fills every rank's `parts` from files so that each byte is read by one rank only. Sets padding
@@ -70,7 +72,7 @@ inline void read_once(safetensors::weights_source const& weights, std::span<stat
     std::vector<state_part> to_read;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (parts[i].local.sizes() != at::IntArrayRef(parts[i].box.shape)) parts[i].local.zero_();
-      if (ranks_of_copy(rank).rank() == holders[i].shard && rank.dp.rank() == holders[i].replica)
+      if (ranks_of_copy(rank).rank() == holders[i].shard && equal_ranks(rank).rank() == holders[i].replica)
         to_read.push_back(stored[i]);
     }
     read_parts(*weights.files, weights.tensors, to_read);

@@ -11,21 +11,25 @@
 
 namespace redco::kernel::cpu {
 
-/// Returns true if products of attention with `queries` query rows read copies of keys and values
-/// in panels of 32 columns. Copies of all keys take too long for a few query rows.
+static_assert(panel_product<float>::panel == key_panel);
+
+/// Returns true if products of attention read a copy of a matrix [rows, width] of keys or values in
+/// panels of 32. Copies take too long for few query rows, and too much memory (4 MB) for many rows.
 template <class T>
-constexpr bool uses_panels(std::int64_t queries, std::int64_t width) {
-  return std::is_same_v<T, float> && queries >= 32 && width % panel_product<float>::panel == 0;
+constexpr bool uses_panels(std::int64_t queries, std::int64_t rows, std::int64_t width) {
+  return std::is_same_v<T, float> && queries >= 32 && width % key_panel == 0 && rows * width <= std::int64_t{1} << 20;
 }
 
 /// The rows x [rows, width] of keys or values of one head, as the factor x^T of products. In f32
-/// the constructor copies x^T to panels of 32 rows of x, scratch memory of the thread.
+/// the constructor copies x^T to panels of 32 rows of x. Of the objects of a thread with one Slot,
+/// only the last one has its copy.
 template <class T, int Slot>
 class turned_rows {
  public:
-  turned_rows(matrix<T> const& x, std::int64_t rows, std::int64_t width, std::int64_t queries) : x_(x), width_(width) {
+  turned_rows(matrix<T> const& x, std::int64_t rows, std::int64_t width, std::int64_t queries)
+      : x_(x), rows_(rows), width_(width) {
     if constexpr (std::is_same_v<T, float>) {
-      if (!uses_panels<T>(queries, width)) return;
+      if (!uses_panels<T>(queries, rows, width)) return;
       panels_ = scratch<T, Slot>(rows * width);
       for (std::int64_t row = 0; row + panel <= rows; row += panel)
         for (std::int64_t l = 0; l < width; l += 4)
@@ -34,13 +38,15 @@ class turned_rows {
     }
   }
 
-  /// Computes c [m, count] = alpha a [m, width] y^T, where y are the rows of x from `first` on.
+  /// Computes c [m, count] = alpha a [m, width] y^T, where y are `count` rows of x from `first` on.
+  /// May also write the columns of c up to the next multiple of 32, if x has as many rows.
   void multiply(std::int64_t m, std::int64_t first, std::int64_t count, sum_of<T> alpha, matrix<T> const& a,
                 sum_of<T>* c, std::int64_t stride) const {
     if constexpr (std::is_same_v<T, float>) {
-      if (panels_ != nullptr && first % panel == 0 && count % panel == 0)
+      std::int64_t const whole = (count + panel - 1) / panel * panel;
+      if (panels_ != nullptr && first % panel == 0 && first + whole <= rows_)
         return panel_product<T>{.m = m,
-                                .n = count,
+                                .n = whole,
                                 .k = width_,
                                 .a = {a.data, a.stride, 1},
                                 .b = {panels_ + first * width_, panel, 1},
@@ -55,22 +61,23 @@ class turned_rows {
   }
 
  private:
-  static constexpr std::int64_t panel = panel_product<float>::panel;
+  static constexpr std::int64_t panel = key_panel;
 
   matrix<T> x_;
-  std::int64_t width_;
+  std::int64_t rows_, width_;
   T* panels_ = nullptr;
 };
 
 /// The rows x [rows, width] of keys or values of one head, as a factor of products. In f32 the
-/// constructor copies x to panels of 32 columns, scratch memory of the thread.
+/// constructor copies x to panels of 32 columns. Of the objects of a thread with one Slot, only the
+/// last one has its copy.
 template <class T, int Slot>
 class straight_rows {
  public:
   straight_rows(matrix<T> const& x, std::int64_t rows, std::int64_t width, std::int64_t queries)
       : x_(x), rows_(rows), width_(width) {
     if constexpr (std::is_same_v<T, float>) {
-      if (!uses_panels<T>(queries, width)) return;
+      if (!uses_panels<T>(queries, rows, width)) return;
       panels_ = scratch<T, Slot>(rows * width);
       for (std::int64_t row = 0; row < rows; ++row)
         for (std::int64_t j = 0; j < width; j += panel)
@@ -98,7 +105,7 @@ class straight_rows {
   }
 
  private:
-  static constexpr std::int64_t panel = panel_product<float>::panel;
+  static constexpr std::int64_t panel = key_panel;
 
   matrix<T> x_;
   std::int64_t rows_, width_;
@@ -110,7 +117,7 @@ template <class T>
 void multiply_turned(std::int64_t m, std::int64_t n, std::int64_t k, sum_of<T> alpha, matrix<T> const& a,
                      matrix<T> const& x, bool adds, sum_of<T>* c, std::int64_t stride) {
   if constexpr (std::is_same_v<T, float>) {
-    if (uses_panels<T>(k, n))
+    if (uses_panels<T>(k, k, n))
       return panel_product<T>{.m = m,
                               .n = n,
                               .k = k,

@@ -13,6 +13,9 @@
 
 namespace redco::kernel::cpu {
 
+/// Unit of the first key of a block of scores: the rows of a panel of keys (attention_panels.hpp).
+inline constexpr std::int64_t key_panel = 32;
+
 /// Type in which sums of products of elements of type T are computed: double for double, else
 /// float.
 template <class T>
@@ -99,9 +102,9 @@ struct attention_problem {
   }
 
   /// Returns a lower bound of the keys that query `i` of example `b` and later queries see, as a
-  /// multiple of `score_lanes`. Blocks of scores begin there.
+  /// multiple of `key_panel`. Blocks of scores begin there.
   std::int64_t first_column(std::int64_t b, std::int64_t i) const {
-    return std::min(lowest(b, i), keys - 1) / score_lanes * score_lanes;
+    return std::min(lowest(b, i), keys - 1) / key_panel * key_panel;
   }
 
   /// Returns the offset in the bias of the row for example `b`, head `h` and query `i`, such that

@@ -105,9 +105,9 @@ template <int W, class T>
   // Derivatives of the soft cap of one row of scores; null without a soft cap.
   sum* const slopes = a.soft_cap() > 0 ? scratch<sum, 12>(stride) : nullptr;
   matrix<T> const keys{a.k.at(b, 0, g * d), a.k.row_stride}, values{a.v.at(b, 0, g * d), a.v.row_stride};
-  turned_rows<T, 42> const of_scores(keys, a.keys, d, a.queries);
-  turned_rows<T, 44> const of_probabilities(values, a.keys, d, a.queries);
-  straight_rows<T, 43> const of_queries(keys, a.keys, d, a.queries);
+  turned_rows<T, 42> const keys_turned(keys, a.keys, d, a.queries);
+  turned_rows<T, 44> const values_turned(values, a.keys, d, a.queries);
+  straight_rows<T, 43> const keys_straight(keys, a.keys, d, a.queries);
 
   auto const clear = [&](std::int64_t begin, std::int64_t end) {
     for (auto j = begin; j < end; ++j)
@@ -119,8 +119,8 @@ template <int W, class T>
       auto const rows = std::min(block, a.queries - i0), last = a.visible(i0 + rows - 1), first = a.first_column(b, i0),
                  some = last - first;
       matrix<T> const q{a.q.at(b, i0, h * d), a.q.row_stride}, grad{a.grad.at(b, i0, h * d), a.grad.row_stride};
-      of_scores.multiply(rows, first, some, a.scale(), q, z + first, stride);
-      of_probabilities.multiply(rows, first, some, sum(1), grad, dz + first, stride);
+      keys_turned.multiply(rows, first, some, a.scale(), q, z + first, stride);
+      values_turned.multiply(rows, first, some, sum(1), grad, dz + first, stride);
       for (std::int64_t r = 0; r < rows; ++r) {
         auto const i = i0 + r, n = a.visible(i);
         sum* const row = z + r * stride;
@@ -143,7 +143,7 @@ template <int W, class T>
         if (slopes != nullptr) multiply_lanes<W>(ds_row + first, n - first, slopes + first);
       }
       if constexpr (direct) dq = a.dq.at(b, i0, h * d);
-      of_queries.multiply(rows, first, some, a.scale(), {ds + first, stride}, dq, q_stride);
+      keys_straight.multiply(rows, first, some, a.scale(), {ds + first, stride}, dq, q_stride);
       multiply_turned<T>(some, d, rows, a.scale(), {ds + first, stride}, q, written, dk + first * k_stride, k_stride);
       multiply_turned<T>(some, d, rows, sum(1), {p + first, stride}, grad, written, dv + first * v_stride, v_stride);
       if (!written) clear(0, first), clear(last, a.keys);

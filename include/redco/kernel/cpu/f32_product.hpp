@@ -100,8 +100,8 @@ struct f32_product {
         pack<wide>(p.b.data + (column + first) * p.b.column + l * p.b.row, p.b.column, p.b.row,
                    std::min(end * wide, columns) - first, length, of_b + first * length);
       });
-      // Each task has some rows and some panels, and each thread two tasks or more. Slow threads
-      // take fewer tasks.
+      // Each task has some rows and some panels. There are about two tasks per thread if m allows;
+      // slow threads take fewer tasks.
       auto const rounded_up = [](std::int64_t x, std::int64_t unit) { return (x + unit - 1) / unit * unit; };
       std::int64_t const wanted = rounded_up(std::max(2 * threads, (p.m + most_rows - 1) / most_rows), threads),
                          rows = rounded_up((p.m + wanted - 1) / wanted, high), blocks = (p.m + rows - 1) / rows,

@@ -50,7 +50,7 @@ template <class T>
 void sum_of_products(std::int64_t m, std::int64_t n, tile_product<T> const* products, std::size_t count, T* c,
                      std::int64_t stride) {
   if constexpr (std::is_same_v<T, at::BFloat16>)
-    // Rounds sums without storing them
+    // Needs no scratch memory for sums in f32
     if (count == 1 && tensors::bf16_path_in_use() == tensors::bf16_path::packed)
       return packed_product<T>{m, n, products->k, products->a, products->b, c, stride}.run();
   using sum = std::conditional_t<std::is_same_v<T, double>, double, float>;

@@ -31,9 +31,9 @@ void turn_four(T const* from, std::int64_t from_step, T* to, std::int64_t to_ste
 /// Most elements of the matrix W of a linear map that panel_product computes faster than others.
 inline constexpr std::int64_t most_panel_weights = std::int64_t{1} << 16;
 
-/// A product c [m, n] = start + alpha a [m, k] b [k, n] of matrices of medium size, on several
-/// threads. c is row-major, and n is a multiple of `panel`. Faster than BLAS if one of the sizes is
-/// a few hundred. The order of summation depends on k alone.
+/// A product c [m, n] = start + alpha a [m, k] b [k, n] of matrices of medium size. c is row-major,
+/// and n is a multiple of `panel`. Faster than BLAS if one of the sizes is a few hundred. The order
+/// of summation depends on k alone.
 ///
 /// A tile of c with six rows and two vectors of columns is computed in registers, from `depth` rows
 /// of b, whose columns of the tile stay in caches.
