@@ -60,7 +60,7 @@ foreach(name consume.pkg_config build.format build.report_browser)
 endforeach()
 
 # The longest tests start first.
-foreach(name consume.pkg_config demo.pretrained recipe.captioning recipe.classification room.run)
+foreach(name consume.pkg_config demo.pretrained recipe.captioning recipe.classification room.run room.run.shares)
   if(TEST ${redco_prefix}${name})
     set_tests_properties(${redco_prefix}${name} PROPERTIES COST 100)
   endif()

@@ -8,6 +8,10 @@ set(redco_outside model pretrained compat ckpt log kernel)
 # Rooms with only such cases: Catch2 3 reports a run without cases as a failure
 set(redco_outside_only model compat)
 
+# Files of the room run, about shares of state and experts, that are a test of their own, because
+# all cases take minutes
+set(redco_files_of_shares "^(zero|owners|gathered|gradient_shares|expert)")
+
 foreach(room IN LISTS REDCO_ROOMS)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${room}/*.test.cpp)
   list(APPEND redco_built ${sources})
@@ -24,8 +28,23 @@ foreach(room IN LISTS REDCO_ROOMS)
     if(room IN_LIST redco_busy)
       set_target_properties(test_${room} PROPERTIES REDCO_BUSY ON DISABLE_PRECOMPILE_HEADERS ON)
     endif()
+    # Catch2's option -# makes file names tags.
+    set(usual "~[outside]~[.]")
+    if(room STREQUAL "run")
+      set(of_shares)
+      foreach(source IN LISTS sources)
+        get_filename_component(file ${source} NAME_WLE)
+        if(file MATCHES "${redco_files_of_shares}")
+          string(APPEND of_shares "[#${file}]~[outside]~[.],")
+          string(APPEND usual "~[#${file}]")
+        endif()
+      endforeach()
+      string(REGEX REPLACE ",$" "" of_shares "${of_shares}")
+      redco_add_test(room.run.shares COMMAND ${redco_launcher} $<TARGET_FILE:test_run> -# ${of_shares}
+        PROPERTIES ENVIRONMENT "${redco_${kind}_environment}" FAIL_REGULAR_EXPRESSION "No test")
+    endif()
     if(NOT room IN_LIST redco_outside_only)
-      redco_add_test(room.${room} COMMAND ${redco_launcher} $<TARGET_FILE:test_${room}> ~[outside]~[.]
+      redco_add_test(room.${room} COMMAND ${redco_launcher} $<TARGET_FILE:test_${room}> -# ${usual}
         PROPERTIES ENVIRONMENT "${redco_${kind}_environment}")
     endif()
     if(room IN_LIST redco_sets)
