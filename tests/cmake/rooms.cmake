@@ -28,7 +28,7 @@ foreach(room IN LISTS REDCO_ROOMS)
     if(room IN_LIST redco_busy)
       set_target_properties(test_${room} PROPERTIES REDCO_BUSY ON DISABLE_PRECOMPILE_HEADERS ON)
     endif()
-    # Catch2's option -# makes file names tags.
+    # Catch2 makes tags of file names.
     set(usual "~[outside]~[.]")
     if(room STREQUAL "run")
       set(of_shares)
@@ -40,11 +40,11 @@ foreach(room IN LISTS REDCO_ROOMS)
         endif()
       endforeach()
       string(REGEX REPLACE ",$" "" of_shares "${of_shares}")
-      redco_add_test(room.run.shares COMMAND ${redco_launcher} $<TARGET_FILE:test_run> -# ${of_shares}
+      redco_add_test(room.run.shares COMMAND ${redco_launcher} $<TARGET_FILE:test_run> --filenames-as-tags ${of_shares}
         PROPERTIES ENVIRONMENT "${redco_${kind}_environment}" FAIL_REGULAR_EXPRESSION "No test")
     endif()
     if(NOT room IN_LIST redco_outside_only)
-      redco_add_test(room.${room} COMMAND ${redco_launcher} $<TARGET_FILE:test_${room}> -# ${usual}
+      redco_add_test(room.${room} COMMAND ${redco_launcher} $<TARGET_FILE:test_${room}> --filenames-as-tags ${usual}
         PROPERTIES ENVIRONMENT "${redco_${kind}_environment}")
     endif()
     if(room IN_LIST redco_sets)
