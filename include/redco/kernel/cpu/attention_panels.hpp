@@ -20,22 +20,37 @@ constexpr bool uses_panels(std::int64_t queries, std::int64_t rows, std::int64_t
   return std::is_same_v<T, float> && queries >= 32 && width % key_panel == 0 && rows * width <= std::int64_t{1} << 20;
 }
 
-/// The rows x [rows, width] of keys or values of one head, as the factor x^T of products. In f32
-/// the constructor copies x^T to panels of 32 rows of x. Of the objects of a thread with one Slot,
+/// Rows x [rows, width] of keys or values of one head, as a factor of products. In f32 products
+/// read a copy in panels, scratch memory of the thread. Of the objects of a thread with one Slot,
 /// only the last one has its copy.
 template <class T, int Slot>
-class turned_rows {
- public:
-  turned_rows(matrix<T> const& x, std::int64_t rows, std::int64_t width, std::int64_t queries)
+class head_rows {
+ protected:
+  static constexpr std::int64_t panel = key_panel;
+
+  head_rows(matrix<T> const& x, std::int64_t rows, std::int64_t width, std::int64_t queries)
       : x_(x), rows_(rows), width_(width) {
-    if constexpr (std::is_same_v<T, float>) {
-      if (!uses_panels<T>(queries, rows, width)) return;
-      panels_ = scratch<T, Slot>(rows * width);
-      for (std::int64_t row = 0; row + panel <= rows; row += panel)
-        for (std::int64_t l = 0; l < width; l += 4)
-          for (std::int64_t j = 0; j < panel; j += 4)
-            turn_four(x.data + (row + j) * x.stride + l, x.stride, panels_ + row * width + l * panel + j, panel);
-    }
+    if (uses_panels<T>(queries, rows, width)) panels_ = scratch<T, Slot>(rows * width);
+  }
+
+  matrix<T> x_;
+  std::int64_t rows_, width_;
+  T* panels_ = nullptr;  ///< null if products read x
+};
+
+/// The factor x^T, in panels of 32 rows of x.
+template <class T, int Slot>
+class turned_rows : head_rows<T, Slot> {
+  using rows = head_rows<T, Slot>;
+  using rows::panel, rows::panels_, rows::rows_, rows::width_, rows::x_;
+
+ public:
+  turned_rows(matrix<T> const& x, std::int64_t count, std::int64_t width, std::int64_t queries)
+      : rows(x, count, width, queries) {
+    if constexpr (std::is_same_v<T, float>)
+      for (std::int64_t row = 0; panels_ != nullptr && row + panel <= count; row += panel)
+        panel_product<T>{.m = 0, .n = count, .k = width, .a = {}, .b = {x.data, 1, x.stride}, .c = nullptr}.pack(
+            row, panels_ + row * width);
   }
 
   /// Computes c [m, count] = alpha a [m, width] y^T, where y are `count` rows of x from `first` on.
@@ -59,30 +74,20 @@ class turned_rows {
     matrix<T> const y = x_.from_row(first);
     gemm(m, count, width_, alpha, a, matrix<T>{y.data, y.stride, true}, sum_of<T>(0), c, stride);
   }
-
- private:
-  static constexpr std::int64_t panel = key_panel;
-
-  matrix<T> x_;
-  std::int64_t rows_, width_;
-  T* panels_ = nullptr;
 };
 
-/// The rows x [rows, width] of keys or values of one head, as a factor of products. In f32 the
-/// constructor copies x to panels of 32 columns. Of the objects of a thread with one Slot, only the
-/// last one has its copy.
+/// The factor x, in panels of 32 columns.
 template <class T, int Slot>
-class straight_rows {
+class straight_rows : head_rows<T, Slot> {
+  using rows = head_rows<T, Slot>;
+  using rows::panel, rows::panels_, rows::rows_, rows::width_, rows::x_;
+
  public:
-  straight_rows(matrix<T> const& x, std::int64_t rows, std::int64_t width, std::int64_t queries)
-      : x_(x), rows_(rows), width_(width) {
-    if constexpr (std::is_same_v<T, float>) {
-      if (!uses_panels<T>(queries, rows, width)) return;
-      panels_ = scratch<T, Slot>(rows * width);
-      for (std::int64_t row = 0; row < rows; ++row)
-        for (std::int64_t j = 0; j < width; j += panel)
-          std::memcpy(panels_ + j * rows + row * panel, x.data + row * x.stride + j, panel * sizeof(T));
-    }
+  straight_rows(matrix<T> const& x, std::int64_t count, std::int64_t width, std::int64_t queries)
+      : rows(x, count, width, queries) {
+    for (std::int64_t row = 0; panels_ != nullptr && row < count; ++row)
+      for (std::int64_t j = 0; j < width; j += panel)
+        std::memcpy(panels_ + j * count + row * panel, x.data + row * x.stride + j, panel * sizeof(T));
   }
 
   /// Computes c [m, width] = alpha a [m, count] y, where y are `count` rows of x from `first` on.
@@ -103,13 +108,6 @@ class straight_rows {
     }
     gemm(m, width_, count, alpha, a, x_.from_row(first), sum_of<T>(0), c, stride);
   }
-
- private:
-  static constexpr std::int64_t panel = key_panel;
-
-  matrix<T> x_;
-  std::int64_t rows_, width_;
-  T* panels_ = nullptr;
 };
 
 /// Computes c [m, n] = alpha a^T x, added to c if `adds`, for a [k, m] and x [k, n].

@@ -69,6 +69,18 @@ struct panel_product {
         rows{*this, tiles * part / parts * tile_rows, std::min(m, tiles * (part + 1) / parts * tile_rows)});
   }
 
+  /// Copies the columns [column, column + panel) of b to `to` [k, panel]. Columns of b are
+  /// contiguous.
+  void pack(std::int64_t column, T* to) const {
+    T const* const from = b.data + column * b.column;
+    std::int64_t l = 0;
+    for (; l + 4 <= k; l += 4)
+      for (std::int64_t j = 0; j < panel; j += 4)
+        turn_four(from + j * b.column + l, b.column, to + l * panel + j, panel);
+    for (; l < k; ++l)
+      for (std::int64_t j = 0; j < panel; ++j) to[l * panel + j] = from[j * b.column + l];
+  }
+
  private:
   template <int L>
   struct vector {
@@ -88,17 +100,6 @@ struct panel_product {
     all.b = {panels, panel, 1};
     all.panel_step = k * panel;
     return all;
-  }
-
-  /// Copies the columns [column, column + panel) of b to `to` [k, panel].
-  void pack(std::int64_t column, T* to) const {
-    T const* const from = b.data + column * b.column;
-    std::int64_t l = 0;
-    for (; l + 4 <= k; l += 4)
-      for (std::int64_t j = 0; j < panel; j += 4)
-        turn_four(from + j * b.column + l, b.column, to + l * panel + j, panel);
-    for (; l < k; ++l)
-      for (std::int64_t j = 0; j < panel; ++j) to[l * panel + j] = from[j * b.column + l];
   }
 
   /// A task that computes rows [begin, end) of c.
