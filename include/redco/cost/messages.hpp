@@ -272,15 +272,14 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
     if (fact.trained && !shares)
       flat.add(shard::region_of(e, true), e.local().count() * shape::size_of(s.compute) * fact.copies());
   }
-  detail::sums_of_gradients(flat, s.gradient_bucket, [&](shape::axes over, std::int64_t times, std::int64_t of_one) {
-    count(over == shape::token_axes
-              ? m.all[messages::gradients]
-              : m.total({{}, messages::name_of_gradients, over, shape::collective::all_reduce, s.mesh.size(over)}),
-          times, of_one);
-  });
   auto const total = [&](std::string_view purpose, shape::axes over, shape::collective kind) -> message_total& {
     return m.total({{}, purpose, over, kind, s.mesh.size(over)});
   };
+  detail::sums_of_gradients(flat, s.gradient_bucket, [&](shape::axes over, std::int64_t times, std::int64_t of_one) {
+    count(over == shape::token_axes ? m.all[messages::gradients]
+                                    : total(messages::name_of_gradients, over, shape::collective::all_reduce),
+          times, of_one);
+  });
   for (detail::shared_part const& part : buffers.parts) {
     std::int64_t const sums = part.blocks * (buffers.zero.sums_in_backward() ? s.micro_batches : 1),
                        gathers = buffers.gathers_of(part, s.micro_batches);
@@ -302,21 +301,16 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
           buffers.kept_by_first() * shape::size_of(s.compute));
   if (demands.gathers)
     detail::gathers_of_matrices(of, buffers, [&](shape::axis over, std::int64_t times, std::int64_t of_one) {
-      count(m.total({{}, messages::name_of_matrices, over, shape::collective::all_gather, s.mesh[over]}), times,
-            of_one);
+      count(total(messages::name_of_matrices, over, shape::collective::all_gather), times, of_one);
     });
   if (demands.factors)
     detail::sums_of_factors(of, buffers, [&](shape::axis over, std::int64_t times, std::int64_t numbers) {
-      count(m.total({{}, messages::name_of_factors, over, shape::collective::all_reduce, s.mesh[over]}), times,
+      count(total(messages::name_of_factors, over, shape::collective::all_reduce), times,
             numbers * shape::size_of(accumulate_type(s.compute)));
     });
   if (std::int64_t const experts = detail::balanced_experts(of.program()); experts > 0)
-    count(m.total({{},
-                   messages::name_of_loads,
-                   shape::token_axes,
-                   shape::collective::all_reduce,
-                   s.mesh.size(shape::token_axes)}),
-          1, experts * shape::size_of(dtype::f64));
+    count(total(messages::name_of_loads, shape::token_axes, shape::collective::all_reduce), 1,
+          experts * shape::size_of(dtype::f64));
   count(m.all[messages::loss_total], 1, loss_total_numbers * shape::size_of(dtype::f64));
   count(m.all[messages::norm_of_gradients], 1, shape::size_of(dtype::f64));
   return m;
