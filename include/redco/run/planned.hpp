@@ -4,6 +4,7 @@
 #include <redco/run/stage_choices.hpp>
 #include <redco/report/run_request.hpp>
 #include <redco/cost/checks.hpp>
+#include <redco/cost/setup.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
 #include <redco/options/deployer_options.hpp>
@@ -13,6 +14,7 @@
 #include <redco/fact/program.hpp>
 #include <redco/shape/axis.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/zero.hpp>
 #include <redco/diag/error.hpp>
 
 #include <algorithm>
@@ -38,6 +40,19 @@ inline void check_experts(bool splits, mesh const& on) {
   if (!splits && on.ep > 1)
     throw error(exit_code::usage, "--mesh " + options::to_text(on) +
                                       ": the model has no experts to divide along ep; give these ranks to dp");
+}
+
+/// Sets the members of `run` that describe buckets of gradients, ZeRO and overlap with messages to
+/// those of the deployer.
+inline void set_shares(cost::setup& run, deployer const& where) {
+  shape::zero const zero = where.zero();
+  run.gradient_bucket = zero.bucket;
+  run.zero = zero.level;
+  run.zero_owner = zero.owner;
+  run.zero_keep = zero.keep;
+  run.zero_shared_over = zero.shared_over;
+  run.zero_overlaps = zero.overlaps;
+  run.overlap_shards = where.overlaps_shards();
 }
 
 /// Returns the plan (split of every parameter) of a model on the mesh of a run. Throws the errors

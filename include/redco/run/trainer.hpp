@@ -97,13 +97,7 @@ class trainer {
         report::setup_of(plan().mesh, global, micro_batch, where().compute(), where().options().recompute);
     run.hosts = options::launched().processes;
     run.machines = comm::machines_of(plan().mesh).hosts;
-    run.gradient_bucket = where().gradient_bucket();
-    run.zero = where().options().zero;
-    run.zero_owner = where().options().zero_owner;
-    run.zero_keep = where().zero().keep;
-    run.zero_shared_over = where().zero().shared_over;
-    run.zero_overlaps = where().zero().overlaps;
-    run.overlap_shards = where().overlaps_shards();
+    run::set_shares(run, where());
     run::set_stages(run, plan().stages, where().schedule());
     auto const found = report_of(model_, optimizer_, run);
     where().page().planned_bytes = found.cost.memory.peak();

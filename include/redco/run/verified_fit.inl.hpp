@@ -4,6 +4,7 @@
 
 #include <redco/run/fit_job.hpp>
 #include <redco/run/fit_work.hpp>
+#include <redco/run/planned.hpp>
 #include <redco/run/run_state.hpp>
 #include <redco/run/stage_choices.hpp>
 #include <redco/run/step.hpp>
@@ -160,13 +161,7 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
     cost::setup run{.mesh = rank.mesh, .load = {sizes[i][0], sizes[i].size() > 1 ? sizes[i][1] : 1}};
     run.compute = where_.compute();
     run.recompute = where_.options().recompute;
-    run.gradient_bucket = where_.gradient_bucket();
-    run.zero = where_.options().zero;
-    run.zero_owner = where_.options().zero_owner;
-    run.zero_keep = where_.zero().keep;
-    run.zero_shared_over = where_.zero().shared_over;
-    run.zero_overlaps = where_.zero().overlaps;
-    run.overlap_shards = where_.overlaps_shards();
+    set_shares(run, where_);
     run.machines = comm::machines_of(rank.mesh).hosts;
     auto const add = [&](cost::messages const& all, bool of_step) {
       for (cost::message_total const& one : all) {
