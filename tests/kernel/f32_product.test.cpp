@@ -79,10 +79,10 @@ void compare(std::int64_t m, std::int64_t n, std::int64_t k, bool a_turned, bool
 TEST_CASE("f32 products are correct at every edge of tiles, strips and chunks, transposed or not, on any threads") {
   for (std::int64_t const m : {1, 7, 12, 29})
     for (std::int64_t const n : {1, 33, 64})
-      for (std::int64_t const k : {1, 6, 515})
+      for (std::int64_t const k : {1, 6, 1540})
         for (int const turned : {0, 1, 2, 3}) compare(m, n, k, turned & 1, turned & 2);
-  compare(200, 70, 1030, false, true);  // two blocks of rows, three chunks of k
-  compare(14, 2070, 9, true, false);    // two blocks of columns
+  compare(200, 130, 3100, false, true);  // blocks of rows, groups of panels, three chunks of k
+  compare(14, 2800, 1540, true, false);  // two blocks of columns
 }
 
 TEST_CASE("rows of an f32 product have the same bits computed apart") {
