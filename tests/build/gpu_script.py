@@ -76,7 +76,7 @@ with tempfile.TemporaryDirectory() as folder:
     kept = [path.name for path in (build / "gpu-results/training-1x1").iterdir()]
     expect(kept == ["metrics.jsonl"], f"a training leaves {kept}")
 
-    # Of many comparisons that fail, the first ten have a row.
+    # The first ten comparisons that fail have a row.
     (build / "many").mkdir()
     code, rows, lines = called(build, "parity", numbers=build / "many")
     expect(rows["parity"].startswith("FAILED: 3 of 16 comparisons agree; the first 10 of 13 that fail follow"), rows["parity"])
