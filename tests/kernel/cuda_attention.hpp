@@ -10,6 +10,7 @@
 #include <redco/kernel/attention.hpp>
 #include <redco/kernel/cuda/attention.hpp>
 #include <redco/tensor/kernel_set.hpp>
+#include <redco/tensor/upload.hpp>
 #include <redco/diag/error.hpp>
 
 #include <ATen/Parallel.h>
@@ -213,6 +214,12 @@ struct device_results {
   at::Tensor value;
   tensor_list gradients;
 };
+
+/// Returns a case with all its tensors on `device`.
+inline device_case moved_to(at::Device device, device_case c) {
+  redco::tensors::for_each_tensor(c, [device](at::Tensor& x) { x = x.to(device); });
+  return c;
+}
 
 inline device_results results_of(device_case const& c, at::ScalarType type) {
   tensor_list leaves;

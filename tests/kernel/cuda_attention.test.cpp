@@ -230,21 +230,27 @@ TEST_CASE("second derivatives of attention on CUDA devices equal the reference")
   }
 }
 
+TEST_CASE("a case of attention moves to another device with all its tensors") {
+  for (device_case const& c : all_device_cases()) {
+    INFO(c.name);
+    device_case const moved = moved_to(at::kMeta, c);
+    CHECK(moved.options.documents.defined() == c.options.documents.defined());
+    for (at::Tensor const& x :
+         {moved.options.key_mask, moved.options.documents, moved.inputs.front(), moved.inputs.back()})
+      CHECK((!x.defined() || x.is_meta()));
+  }
+}
+
 TEST_CASE("attention and decoding kernels give the CPU's results on the tested device") {
   one_thread const quiet;
-  auto const there = [](at::Tensor const& x) { return x.defined() ? x.to(tested_device()) : x; };
-  auto const moved = [&](device_case c) {
-    c.options.key_mask = there(c.options.key_mask);
-    for (at::Tensor& x : c.inputs) x = there(x.to(at::kFloat));
-    return c;
-  };
+  auto const there = [](at::Tensor const& x) { return x.to(tested_device()); };
   std::vector<device_case> cases = all_device_cases();
   for (std::int64_t const rows : {64, 200})
     cases.push_back({"long", {.heads = 6, .kv_heads = 2, .causal = true}, {device_wave({2, rows, 10 * 16}, 0.4)}});
   for (device_case const& c : cases)
     for (auto const& [type, bound] : {std::pair(at::kFloat, 1e-5), std::pair(at::kBFloat16, 3e-2)}) {
       INFO(c.name << " " << type);
-      device_results found = results_of(moved(c), type);
+      device_results found = results_of(moved_to(tested_device(), c), type);
       found.value = found.value.cpu();
       for (at::Tensor& x : found.gradients) x = x.cpu();
       check_alike(found, results_of(c, type), bound);

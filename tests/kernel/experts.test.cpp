@@ -1,8 +1,11 @@
 #include "torch_catch.hpp"
 
+#include "cpu_launcher.hpp"
 #include "gradcheck.hpp"
+#include "operator_count.hpp"
 
 #include <redco/kernel/experts.hpp>
+#include <redco/tensor/kernel_launcher.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/diag/error.hpp>
 
@@ -10,6 +13,7 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 // Grouped products and rows of experts, against one product per expert.
@@ -91,6 +95,62 @@ TEST_CASE("a grouped product equals one product per expert, with empty experts a
 TEST_CASE("the composed grouped product equals the CPU kernel's") {
   redco::tensors::forced_kernel_set const composed(redco::tensors::kernel_set::composed);
   for (auto const& loads : all_loads) compare(loads, {4, 4}, 7, at::kDouble, 1e-13);
+}
+
+TEST_CASE("a grouped product on CUDA devices equals one product per expert, with empty experts and without rows") {
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
+  cpu_launcher launcher(1);
+  redco::tensors::kernel_launcher::forced const forced(launcher);
+  for (auto const& loads : all_loads)
+    for (auto const& outs : std::vector<std::vector<std::int64_t>>{{8}, {304}, {8, 8}, {8, 16, 8}, {5}, {8, 3}}) {
+      compare(loads, outs, 7, at::kBFloat16, 3e-2);
+      compare(loads, outs, 16, at::kFloat, 1e-4);
+      compare(loads, outs, 16, at::kBFloat16, 3e-2);
+    }
+}
+
+TEST_CASE("a grouped product on CUDA devices has the second derivatives of the reference") {
+  gradcheck::tensor_list const inputs{numbers({5, 8}, 0.2, at::kFloat), numbers({3, 8, 8}, 0.7, at::kFloat),
+                                      numbers({3, 16, 8}, 1.9, at::kFloat)};
+  auto const second = [&] {
+    gradcheck::tensor_list leaves;
+    for (at::Tensor const& x : inputs) leaves.push_back(x.clone().requires_grad_());
+    at::Tensor const y = redco::kernel::grouped_linear(leaves[0], {leaves[1], leaves[2]}, {0, 2, 2, 5});
+    at::Tensor total = at::zeros({});
+    for (at::Tensor const& d : torch::autograd::grad({y.square().sum()}, leaves, {}, true, true))
+      total = total + (d * gradcheck::weights_for(d.detach(), 0.7)).sum();
+    return torch::autograd::grad({total}, leaves);
+  };
+  redco::tensors::forced_kernel_set const composed(redco::tensors::kernel_set::composed);
+  gradcheck::tensor_list const expected = second();
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
+  cpu_launcher launcher(1);
+  redco::tensors::kernel_launcher::forced const forced(launcher);
+  gradcheck::tensor_list const found = second();
+  for (std::size_t i = 0; i < found.size(); ++i) CHECK(largest_error(found[i], expected[i].to(at::kDouble)) < 1e-5);
+}
+
+TEST_CASE("a grouped product in bf16 on CUDA devices takes as many operators for many experts as for few") {
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
+  cpu_launcher launcher(1);
+  redco::tensors::kernel_launcher::forced const forced(launcher);
+  auto const grouped_and_all = [](std::int64_t experts) {
+    auto const leaf = [](std::vector<std::int64_t> const& sizes) {
+      return numbers(sizes, 0.3, at::kBFloat16).requires_grad_();
+    };
+    at::Tensor const x = leaf({4 * experts, 16}), gate = leaf({experts, 8, 16}), up = leaf({experts, 8, 16});
+    expert_offsets const offsets = offsets_of(std::vector<std::int64_t>(static_cast<std::size_t>(experts), 4));
+    operator_count const count;
+    redco::kernel::grouped_linear(x, {gate, up}, offsets).sum().backward();
+    auto const all = count.all().operators;
+    // ATen's grouped product of the CPU runs operators for each expert
+    int others = 0;
+    for (char const* const name : {"aten::narrow", "aten::cat", "aten::contiguous", "aten::add_"})
+      if (auto const found = all.find(name); found != all.end()) others += found->second;
+    return std::pair(all.at("aten::_grouped_mm"), others);
+  };
+  CHECK(grouped_and_all(4) == grouped_and_all(64));
+  CHECK(grouped_and_all(4).first == 6);
 }
 
 TEST_CASE("a grouped product is differentiable to the second order") {

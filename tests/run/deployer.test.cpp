@@ -1,6 +1,8 @@
 #include "training.hpp"
 
 #include <redco/run/deployer.hpp>
+#include <redco/run/device_options.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/tensor/device_graph.hpp>
 #include <redco/tensor/kernel_set.hpp>
 
@@ -66,4 +68,22 @@ TEST_CASE("tensors that the reference kernels save are not compared with the pla
   CHECK(refusal(o).starts_with("64 --check-saved "));
   o.check_saved = false;
   CHECK(refusal(o) == "accepted");
+}
+
+TEST_CASE("saved tensors are compared with the declarations only on a CPU") {
+  redco::deployer_options o;
+  auto const refusal_on = [&o](at::DeviceType type) -> std::string {
+    try {
+      redco::run::check_device_options(o, {.type = type, .why = "found"});
+    } catch (redco::error const& e) {
+      return std::to_string(static_cast<int>(e.code())) + " " + e.what();
+    }
+    return "accepted";
+  };
+  CHECK(refusal_on(at::kCUDA) == "accepted");
+  o.check_saved = true;
+  CHECK(refusal_on(at::kCPU) == "accepted");
+  CHECK(refusal_on(at::kCUDA) ==
+        "64 --check-saved compares with what CPU kernels save, and a CUDA device computes here (found), where ATen "
+        "computes some layers and saves other tensors: give --device cpu");
 }

@@ -14,13 +14,14 @@ using expert_offsets = std::vector<std::int64_t>;
 /// Returns the products of a mixture of experts: row r of x [rows, In], which belongs to expert e,
 /// becomes `x[r] W_e^T`. `weights` are tensors [experts, Out, In]; the result has the columns of
 /// all of them, side by side. Any number of rows may be 0. One call computes all experts, with
-/// threads over experts and tiles of rows. Sums are in f32 (f64 for f64). Differentiable to any
-/// order. Autograd saves x and the weights. Throws `error` with exit code 70 if the shapes do not
-/// fit.
+/// threads over experts and tiles of rows. Sums are in f32 (f64 for f64); on CUDA devices, the
+/// gradient of x is a sum of one rounded product per weight. There, bf16 products take ATen's
+/// grouped product, and others one operator per expert. Differentiable to any order. Autograd saves
+/// x and the weights. Throws `error` with exit code 70 if the shapes do not fit.
 at::Tensor grouped_linear(at::Tensor const& x, std::vector<at::Tensor> const& weights, expert_offsets const& offsets);
 
 /// Returns rows [N copies, W] in which row `slots[n copies + j]` is row n of `x` [N, W]. `slots`,
-/// int64 [N copies] in CPU memory, is a permutation. Autograd saves `slots`.
+/// int64 [N copies] in CPU memory or on the device of x, is a permutation. Autograd saves `slots`.
 at::Tensor spread_rows(at::Tensor const& x, at::Tensor const& slots, std::int64_t copies);
 
 /// Returns y [N, W], where y[n] is the sum of `weights[n, j] rows[slots[n copies + j]]` over the

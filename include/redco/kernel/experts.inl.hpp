@@ -5,6 +5,7 @@
 #include <redco/kernel/composed/experts.hpp>
 #include <redco/kernel/cpu/grouped_linear.hpp>
 #include <redco/kernel/cpu/routed_rows.hpp>
+#include <redco/kernel/cuda/grouped_linear.hpp>
 #include <redco/kernel/detail/dispatch.hpp>
 #include <redco/tensor/describe.hpp>
 #include <redco/tensor/recorded_function.hpp>
@@ -73,12 +74,14 @@ namespace redco::kernel {
 REDCO_INLINE at::Tensor grouped_linear(at::Tensor const& x, std::vector<at::Tensor> const& weights,
                                        expert_offsets const& offsets) {
   detail::check_grouped(x, weights, offsets);
-  auto const on_cpu = [&] {
+  auto const with = [&]<class Function>(Function) {
     std::vector<at::Tensor> dense;
     for (at::Tensor const& weight : weights) dense.push_back(weight.contiguous());
-    return cpu::grouped_linear_function::apply(x.contiguous(), at::TensorList(dense), offsets);
+    return Function::apply(x.contiguous(), at::TensorList(dense), offsets);
   };
-  return detail::dispatch(x, on_cpu, [&] { return composed::grouped_linear(x, weights, offsets); });
+  return detail::dispatch(
+      x, [&] { return with(cuda::grouped_linear_function{}); }, [&] { return with(cpu::grouped_linear_function{}); },
+      [&] { return composed::grouped_linear(x, weights, offsets); });
 }
 
 REDCO_INLINE at::Tensor spread_rows(at::Tensor const& x, at::Tensor const& slots, std::int64_t copies) {

@@ -160,7 +160,7 @@ struct deployer_options {
         field<"quiet">(&o::quiet, "prints plain lines without a progress bar").in_group("logging").per_process(),
         field<"check_saved">(
             &o::check_saved,
-            "compares the tensors that the first step saves for backward with the layers' declarations")
+            "compares the tensors that the first step saves for backward with the layers' declarations; for CPUs")
             .in_group("checks"),
         field<"verify">(
             &o::verify,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/run/deployer.hpp>
+#include <redco/run/device_options.hpp>
 #include <redco/run/stage_choices.hpp>
 
 #include <redco/run/process_choices.hpp>
@@ -11,7 +12,6 @@
 #include <redco/comm/thread_world.hpp>
 #include <redco/comm/world.hpp>
 #include <redco/tensor/bf16_path.hpp>
-#include <redco/tensor/device_graph.hpp>
 #include <redco/tensor/f32_path.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/tensor/parallel.hpp>
@@ -85,32 +85,7 @@ inline deployer_options compared(deployer_options options) {
 /// cannot compute them.
 inline options::shared_mesh runnable_mesh(deployer_options const& o) {
   options::launch const& how = options::launched();
-  options::shared_mesh const m =
-      options::mesh_with_shares(o.zero_within, options::mesh_of(o), how.processes / how.processes_on_host, o.zero);
-  if (tensors::kernel_set_in_use() == tensors::kernel_set::composed && o.check_saved)
-    throw error(exit_code::usage,
-                "--check-saved compares with what the fastest kernels keep: unset REDCO_KERNELS in the environment");
-  return m;
-}
-
-/// Returns the devices that the options request, and applies the option --tf32. Throws `error` with
-/// exit code 64 if the machine or the build cannot provide what the options request.
-inline tensors::device_choice devices_for(deployer_options const& o) {
-  tensors::device_choice found = tensors::choose_device(o.device);
-  if (found.type != tensors::cpu_device().type()) tensors::multiply_in_tf32(o.tf32);
-  else if (o.tf32)
-    throw error(exit_code::usage, "--tf32 is for products on CUDA devices, and the CPU computes here (" + found.why +
-                                      "): leave it out, or give --device cuda");
-  if (o.cuda_graph && !tensors::device_graph::maker_in_use().serves(found.of_rank(0)))
-    throw error(exit_code::usage, "--cuda-graph is for CUDA devices, and the CPU computes here (" + found.why +
-                                      "): leave it out, or give --device cuda");
-  if (o.cuda_graph && o.verify)
-    throw error(exit_code::usage,
-                "--cuda-graph and --verify exclude each other: leave --cuda-graph out to compare the steps it records");
-  if (o.cuda_graph && o.overlap.value_or(false))
-    throw error(exit_code::usage,
-                "--cuda-graph and --overlap exclude each other: a recorded backward cannot send gradients meanwhile");
-  return found;
+  return options::mesh_with_shares(o.zero_within, options::mesh_of(o), how.processes / how.processes_on_host, o.zero);
 }
 
 /// Returns true if messages between model shards overlap with matrix products by default: if the
@@ -146,7 +121,7 @@ REDCO_INLINE deployer::deployer(deployer_options options)
       gradient_bucket_(options::gradient_bucket(mesh_, options::launched().processes,
                                                 options_.cuda_graph ? std::optional(false) : options_.overlap,
                                                 options_.gradient_bucket, options_.zero, options_.zero_owner)),
-      device_(run::detail::devices_for(options_)),
+      device_(run::devices_for(options_)),
       world_(comm::make_world(mesh_, run::detail::ranks_of(options_))),
       overlaps_shards_(options::overlaps_shards(
           mesh_, run::detail::overlaps_shards_by_itself(mesh_, options_.deterministic), options_.overlap)),

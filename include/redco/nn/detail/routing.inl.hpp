@@ -112,14 +112,16 @@ struct expert_order {
 };
 
 /// Returns the order that sorts rows, whose experts are `of` [rows], by expert. Rows of one expert
-/// keep their order.
-inline expert_order sorted_by_expert(std::int64_t const* of, std::int64_t rows, std::int64_t experts) {
+/// keep their order. The new indices are on `device`.
+inline expert_order sorted_by_expert(std::int64_t const* of, std::int64_t rows, std::int64_t experts,
+                                     at::Device device) {
   expert_order order{at::empty({rows}, at::kLong), std::vector<std::int64_t>(static_cast<std::size_t>(experts))};
   for (std::int64_t i = 0; i < rows; ++i) ++order.loads[static_cast<std::size_t>(of[i])];
   std::vector<std::int64_t> next(order.loads.size());
   for (std::size_t e = 1; e < next.size(); ++e) next[e] = next[e - 1] + order.loads[e - 1];
   auto* const slots = order.slots.mutable_data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < rows; ++i) slots[i] = next[static_cast<std::size_t>(of[i])]++;
+  order.slots = order.slots.to(device);
   return order;
 }
 
@@ -187,7 +189,8 @@ inline at::Tensor exchanged_results(at::Tensor const& rows, std::vector<std::int
           expert_of_row.end(),
           static_cast<std::size_t>(of_ranks[from * experts + static_cast<std::size_t>(ranks.rank()) * own + e]),
           static_cast<std::int64_t>(e));
-  expert_order const order = sorted_by_expert(expert_of_row.data(), arrived.size(0), static_cast<std::int64_t>(own));
+  expert_order const order =
+      sorted_by_expert(expert_of_row.data(), arrived.size(0), static_cast<std::int64_t>(own), rows.device());
   at::Tensor const sorted = kernel::spread_rows(arrived, order.slots, 1);
   at::Tensor const results = expert_results(sorted, weights, activation, offsets_of(order.loads));
   return comm::exchange_rows(kernel::combine_rows(results, {}, order.slots, 1), ranks, sent.back());
@@ -196,7 +199,8 @@ inline at::Tensor exchanged_results(at::Tensor const& rows, std::vector<std::int
 REDCO_INLINE at::Tensor run_experts(at::Tensor const& x, routed_tokens const& to, expert_weights const& weights,
                                     layers::activation_kind activation, std::int64_t count, comm::group* ranks) {
   std::int64_t const k = to.experts.size(1);
-  expert_order const order = sorted_by_expert(to.experts.const_data_ptr<std::int64_t>(), to.experts.numel(), count);
+  expert_order const order =
+      sorted_by_expert(to.experts.const_data_ptr<std::int64_t>(), to.experts.numel(), count, x.device());
   at::Tensor const rows = kernel::spread_rows(x, order.slots, k);
   at::Tensor const results = ranks == nullptr || ranks->size() == 1
                                  ? expert_results(rows, weights, activation, offsets_of(order.loads))
