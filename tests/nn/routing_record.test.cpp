@@ -52,6 +52,10 @@ TEST_CASE("a replay takes recorded experts of tied tokens, and the own choice of
   for (place const& elsewhere : {place{8, 3, 0, 10}, {7, 4, 0, 10}, {7, 3, 1, 10}, {7, 3, 0, 11}})
     CHECK(record.agreed(other.slice(0, 0, 2), own.slice(0, 0, 2), elsewhere, 1).equal(own.slice(0, 0, 2)));
   CHECK(record.agreed(other.slice(0, 0, 0), own.slice(0, 0, 0), {7, 3, 0, 10}, 0).numel() == 0);
+  // A sequence with another number of tokens keeps its record, and gets none of it.
+  CHECK(record.agreed(other, own, {7, 3, 0, 10}, 1).equal(own));
+  CHECK(record.agreed(other, own, {7, 3, 0, 10}, 2)[0].equal(first[0]));
+  CHECK(record.sequences() == 2);
 }
 
 /// Returns the rows of `x` [tokens, n] that a rank has, with zeros for padding.

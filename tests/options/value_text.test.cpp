@@ -51,6 +51,9 @@ TEST_CASE("a mesh is written as replicas times shards, or by the names of its ax
   CHECK(parse_mesh("ep=4") == mesh{.ep = 4});
   CHECK(to_text({.dp = 2, .tp = 3}) == "2x3");
   CHECK(to_text({.pp = 2, .dp = 2, .tp = 3}) == "pp=2,dp=2,tp=3");
+  // Replicas in groups count as replicas, because --mesh does not take the axis of groups.
+  CHECK(to_text({.dp = 2, .ds = 4, .tp = 3}) == "8x3");
+  CHECK(to_text({.dp = 2, .ds = 2, .ep = 2}) == "dp=4,ep=2");
   for (int pp = 1; pp < 3; ++pp)
     for (int dp = 1; dp < 3; ++dp)
       for (int ep = 1; ep < 3; ++ep)

@@ -12,10 +12,10 @@
 
 namespace zero_within_test {
 
-using redco::mesh, redco::shape::axis, redco::options::mesh_with_shares, redco::options::shared_mesh;
+using redco::mesh, redco::shape::axis, redco::options::mesh_with_shares, redco::options::grouped_mesh;
 
-shared_mesh whole(mesh const& on) { return {on, redco::shape::token_axes}; }
-shared_mesh groups(mesh const& on) { return {on, axis::ds | axis::ep}; }
+grouped_mesh whole(mesh const& on) { return {on, redco::shape::token_axes}; }
+grouped_mesh groups(mesh const& on) { return {on, axis::ds | axis::ep}; }
 
 std::string refusal(std::string_view within, mesh const& on, int machines, int zero = 1) {
   try {

@@ -296,6 +296,10 @@ TEST_CASE("other numbers of model shards leave out those whose replicas do not d
   REQUIRE(redco::report::with_shards(asked, 2));
   CHECK(redco::report::with_shards(asked, 2)->mesh == redco::mesh{.dp = 2, .tp = 2});
   CHECK_FALSE(redco::report::with_shards(asked, 4));
+  // The page marks the row of the requested mesh.
+  std::string const page =
+      redco::report::report_html(redco::report::answered_report(model, redco::adamw{}, asked, redco::GiB(1)), "groups");
+  CHECK(page.find("<tr class=\"this\"><td>1</td><td>4x1</td>") != std::string::npos);
 }
 
 }  // namespace answered_report_test

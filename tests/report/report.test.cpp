@@ -332,6 +332,13 @@ TEST_CASE("the level of ZeRO of a request is planned and named, and the update h
   CHECK(redco::report::detail::run_text(all).ends_with(", zero 3 with whole matrices"));
   CHECK(all.run.zero_owns_all);
   CHECK_FALSE(owners.run.zero_owns_all);
+  asked.zero_within = "2";
+  auto const groups = redco::report_of(demo, redco::adamw{}, setup_of(asked));
+  CHECK(redco::report::detail::run_text(groups) ==
+        "mesh 4x1, f32, adamw, 1 micro-batch of 2 x 256, zero 3 with whole matrices in groups of 2 replicas");
+  std::string const page = redco::report::report_html(groups, "demo");
+  CHECK(page.find("<li>mesh 4x1: 4 replicas of 1 shard</li>") != std::string::npos);
+  CHECK(page.find("<li>zero 3 with whole matrices in groups of 2 replicas</li>") != std::string::npos);
 }
 
 TEST_CASE("shares of gradients are planned with the buckets that wait for their sum during backward") {

@@ -348,7 +348,7 @@ TEST_CASE("the log says who shares the state of experts, and biases of loads are
         std::string::npos);
   CHECK(log({.dp = 4, .ep = 2}, "4")
             .find("each of 4 replicas keeps a share of the optimizer's state; 2 groups of "
-                  "replicas keep equal shares; each of 2 ranks along ds keeps a share of its "
+                  "replicas keep equal shares; each of 2 ranks of a group with equal experts keeps a share of its "
                   "experts' state") != std::string::npos);
   CHECK(log({.dp = 2, .ep = 2}, "2")
             .find("each rank keeps the whole state of its experts, because a group has no other rank with "

@@ -308,6 +308,35 @@ TEST_CASE("a step by hand gathers one block at a time, also on a replica that ad
   CHECK(stage_test::distance(found[0], found[3]) < 1e-12);
 }
 
+TEST_CASE("replicas of a network without trained parameters make any calls in a step of their own") {
+  auto const step_of = [](int level, bool adds_loss) {
+    return [=](rank_context& me) {
+      run::trained_network<gpt2> net(tied, plan_of(tied, me.mesh), sgd{}, dtype::f64, 3, me.rank, {"*"},
+                                     redco::tensors::cpu_device(), {.level = level});
+      token_batch const b = stage_test::texts_of(std::vector<std::int64_t>{2});
+      run::training_step step(net, me);
+      for (int i = 0; i < 3 * me.rank; ++i) {
+        at::NoGradGuard const no_grad;
+        net.in(nn::training_pass(me))(b.input_ids);
+      }
+      if (adds_loss && me.rank == 1) step.add(cross_entropy(net.in(nn::training_pass(me))(b.input_ids), b.labels));
+      must(step.finish(0, 1, false).weight == 0, "no loss counts");
+    };
+  };
+  comm::rank_options const soon{.first_deadline = std::chrono::seconds(30), .threads = 1};
+  for (int const level : {2, 3}) {
+    INFO("level " << level);
+    CHECK_NOTHROW(comm::run_ranks({.dp = 2}, soon, step_of(level, false)));
+    try {
+      comm::run_ranks({.dp = 2}, soon, step_of(level, true));
+      FAIL("accepted");
+    } catch (error const& e) {
+      CHECK(static_cast<int>(e.code()) == 70);
+      CHECK(std::string(e.what()).find("the loss has no gradient: no trained parameter") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("verification passes with steps of the program's own") {
   run_test::silence const quiet;
   temporary_folder const folder;

@@ -225,6 +225,25 @@ TEST_CASE("frozen parameters have shares of values and masters") {
   });
 }
 
+TEST_CASE("a stage without trained parameters gathers for the micro-batches of other replicas") {
+  temporary_folder const folder;
+  auto const run = [&](int level) {
+    deployer_options where = in(folder.path, {.pp = 2, .dp = 2});
+    where.zero = level;
+    where.deadline = 60;
+    return trained(tied, stage_test::language(), where, [](auto& o) {
+      o.max_steps = 3;
+      o.micro_batch = 1;
+      o.frozen = {"wte.*", "h.2.*", "h.3.*", "ln_f.*"};
+    });
+  };
+  run_test::outcome const whole = run(0), shares = run(3);
+  INFO(whole.reason << shares.reason);
+  REQUIRE(whole.losses.size() == 3);
+  CHECK(run_test::difference(whole.losses, shares.losses) < 1e-10);
+  CHECK(stage_test::distance(whole.state, shares.state) < 1e-10);
+}
+
 TEST_CASE("gathered values are those of a store that keeps all, and autograd does not see them change") {
   comm::run_ranks({.dp = 3}, settings, [&](rank_context& me) {
     for (dtype const type : {dtype::f64, dtype::bf16}) {

@@ -5,6 +5,8 @@
 #include <redco/run/worker.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/optimizer/optimizers.hpp>
+#include <redco/shape/mesh.hpp>
+#include <redco/diag/error.hpp>
 
 #include <optional>
 #include <sstream>
@@ -92,6 +94,18 @@ TEST_CASE("a refused run says which option to write in place of its width") {
   five.processes = 5;
   CHECK(refusal(o, five).ends_with(
       "legal widths are 1, 2, 3, 4, 6, 12: choose one in --mesh, and a number of processes that divides the ranks"));
+}
+
+TEST_CASE("a refused mesh with groups of replicas is written as --mesh takes it") {
+  redco::deployer_options o;
+  o.mesh = redco::mesh{.dp = 4, .tp = 5};
+  try {
+    redco::run::check_widths(redco::shard::facts_of(mlp{}).parameters, {.dp = 2, .ds = 2, .tp = 5}, o, {});
+    FAIL("accepted");
+  } catch (redco::error const& e) {
+    CHECK(std::string(e.what()).starts_with("mesh 4x5: "));
+    CHECK(std::string(e.what()).ends_with("legal widths are 1, 2, 3, 4, 6, 12: choose one in --mesh"));
+  }
 }
 
 TEST_CASE("trainers, workers and inferences refuse a width and list the widths that divide --ranks") {

@@ -2,6 +2,7 @@
 #include "comm/on_ranks.hpp"
 
 #include <redco/run/process_choices.hpp>
+#include <redco/shape/axis.hpp>
 
 #include <map>
 #include <string>
@@ -45,7 +46,7 @@ TEST_CASE("processes whose programs, libtorch or options differ do not agree") {
 }
 
 TEST_CASE("processes whose choices for their machines differ do not agree") {
-  process_choices const own{.mesh = {.dp = 3, .tp = 2},
+  process_choices const own{.mesh = {.dp = 4, .tp = 2},
                             .compute = redco::dtype::f64,
                             .gradient_bucket = 24,
                             .shards_span_processes = true,
@@ -60,7 +61,11 @@ TEST_CASE("processes whose choices for their machines differ do not agree") {
   };
   CHECK(differs([](process_choices&) {}).empty());
   std::string const prefix = "machines or environments: ";
-  CHECK(differs([](process_choices& c) { c.mesh = {.dp = 2, .tp = 3}; }) == prefix + "mesh is 3x2 and 2x3");
+  CHECK(differs([](process_choices& c) { c.mesh = {.dp = 2, .tp = 4}; }).starts_with(prefix + "mesh is 4x2 and 2x4"));
+  CHECK(differs([](process_choices& c) {
+          c.mesh = {.dp = 2, .ds = 2, .tp = 2};
+          c.zero_shared_over = redco::shape::axis::ds | redco::shape::axis::ep;
+        }) == prefix + "replicas of a group (--zero-within) is 4 and 2");
   CHECK(differs([](process_choices& c) { c.device = c10::DeviceType::CUDA; }) ==
         prefix + "device (--device) is cpu and cuda");
   CHECK(differs([](process_choices& c) { c.compute = redco::dtype::bf16; }) ==

@@ -9,7 +9,9 @@
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/wrappers.hpp>
+#include <redco/shape/axis.hpp>
 #include <redco/shape/blocks.hpp>
+#include <redco/shape/mesh.hpp>
 #include <redco/shape/place.hpp>
 #include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/error.hpp>
@@ -127,6 +129,14 @@ TEST_CASE("stages that do not fit the model are refused with the legal numbers")
         "to 5 stages with --n-pipeline-stages");
   CHECK(refusal([] { redco::plan_of(five, {.pp = 65}); }) ==
         "mesh pp=65: give at least 1 rank along each axis, and at most 64 pipeline stages");
+  for (redco::shape::axis const a : redco::shape::all_axes)
+    for (int const ranks : {0, -1}) {
+      redco::mesh on;
+      on[a] = ranks;
+      CHECK(refusal([&] {
+              redco::plan_of(five, on);
+            }).ends_with(": give at least 1 rank along each axis, and at most 64 pipeline stages"));
+    }
   std::string const numbers =
       ": the model has 5 blocks and the run 3 pipeline stages; give 3 numbers from 1 on whose sum is 5";
   CHECK(refusal([] { redco::plan_of(five, {.pp = 3}, {1, 3}); }) == "stages 1,3" + numbers);

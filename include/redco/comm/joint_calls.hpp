@@ -6,21 +6,23 @@
 
 namespace redco::comm {
 
-/// A kind of call of a network whose layers exchange rows with other ranks. All ranks of the group
-/// make their calls together.
+/// A kind of work that all ranks of a group do together, because messages pass between them in it:
+/// rows of experts, values that the ranks gather, sums of gradients, or sums of counts. Ranks
+/// announce each such call to each other.
 enum class joint_call : std::uint8_t {
-  none,      ///< No call is left on this rank, which waits for those of the others
+  none,      ///< No call is left on this rank, which takes part in the calls of other ranks
   forward,   ///< A forward pass without gradients
   recorded,  ///< A forward pass that autograd records
-  backward,  ///< The backward pass of all recorded forward passes since the last one
-  returned,  ///< The end of a loss function: no further call before backward
+  backward,  ///< The backward pass of all recorded forward passes since the last backward
+  returned,  ///< The end of a loss function: no further forward pass before backward
   counts,    ///< The sum over all replicas of the counts of a loss of several terms
 };
 
 /// Announces this rank's next call to the ranks of the group and returns the kind of call that all
-/// of them make next. A rank without calls, which passes `none`, must make that call with 0 rows.
-/// Returns `own` in a group of one rank. Throws `error` with exit code 70 if ranks announce
-/// different calls, because their exchanges would not match.
+/// of them make next. A rank that passes `none` must take part in that call: in a sum of counts
+/// with zeros, and in other calls with 0 rows or with no gradients. Returns `own` in a group of one
+/// rank. Throws `error` with exit code 70 if ranks announce different calls, because their messages
+/// would not match.
 joint_call announced(group& ranks, joint_call own);
 
 /// Announces this rank's next call to the ranks of the group, whose next calls may differ. Returns

@@ -18,7 +18,7 @@ constexpr std::string_view name_of(joint_call call) {
     case joint_call::forward: return "a call without gradients";
     case joint_call::recorded: return "a call with gradients";
     case joint_call::backward: return "backward";
-    case joint_call::returned: return "the last call in a loss";
+    case joint_call::returned: return "the end of a loss function";
     case joint_call::counts: return "the sum of a loss's counts";
   }
   return "";
@@ -38,11 +38,12 @@ REDCO_INLINE joint_call announced(group& ranks, joint_call own) {
   std::int64_t const most = both[0].item<std::int64_t>(), smallest = both[1].item<std::int64_t>();
   if (most > 0 && smallest != -most)
     throw error(exit_code::internal,
-                "rank " + std::to_string(ranks.rank()) + " of group " + ranks.name() + " makes " +
-                    std::string(detail::name_of(own)) + " of a network with experts, and other ranks make " +
-                    std::string(detail::name_of(static_cast<joint_call>(most))) + " and " +
+                "rank " + std::to_string(ranks.rank()) + " of group " + ranks.name() + " comes to " +
+                    std::string(detail::name_of(own)) + ", and ranks of the group come to " +
+                    std::string(detail::name_of(static_cast<joint_call>(most))) + " and to " +
                     std::string(detail::name_of(static_cast<joint_call>(-smallest))) +
-                    ": exchanges of experts' rows would not match; call the network equally often on all ranks");
+                    ": the messages of a network with experts would not match; call the network, and add losses, "
+                    "equally often and in the same order on all ranks");
   return static_cast<joint_call>(most);
 }
 

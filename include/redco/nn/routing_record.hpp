@@ -6,6 +6,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <mutex>
 
@@ -44,6 +45,8 @@ class routing_record {
 
   /// Returns the number of tokens that have got other experts than they chose.
   std::int64_t replaced() const { return replaced_; }
+  /// Returns the number of sequences with a record, added up over routers, steps and calls.
+  std::int64_t sequences() const { return std::ssize(chosen_); }
 
  private:
   void take_tied(at::Tensor const& own, at::Tensor const& recorded, at::Tensor const& scores);

@@ -28,10 +28,12 @@ REDCO_INLINE at::Tensor routing_record::agreed(at::Tensor const& rated, at::Tens
     place at = first;
     at.sequence += s;
     std::array<std::int64_t, 2> const shape{all, chosen.size(1)};
-    at::Tensor& recorded = chosen_[at];
-    bool const fits = recorded.defined() && recorded.sizes().equals(shape);
-    if (!fits && replays_) continue;
-    if (!fits) recorded = at::full(shape, -1, at::kLong);
+    auto found = chosen_.find(at);
+    if (found == chosen_.end() || !found->second.sizes().equals(shape)) {
+      if (replays_) continue;
+      found = chosen_.insert_or_assign(at, at::full(shape, -1, at::kLong)).first;
+    }
+    at::Tensor const recorded = found->second;
     for (std::size_t i = 0; i < own_runs.size(); ++i) {
       std::int64_t const begin = s * tokens + (i == 0 ? 0 : second), count = own_runs[i].real;
       if (count == 0) continue;

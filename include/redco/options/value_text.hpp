@@ -18,8 +18,10 @@ namespace redco::options {
 std::int64_t parse_bytes(std::string_view text);
 
 /// Returns the text of a mesh for --mesh, such as "2x3" for two data-parallel replicas of three
-/// tensor-parallel shards. Meshes with other axes are written by name: "dp=2,ep=4,tp=3".
-inline std::string to_text(mesh const& m) {
+/// tensor-parallel shards. Meshes with other axes are written by name: "dp=2,ep=4,tp=3". The text
+/// has the number of all replicas, also if they are in groups (--zero-within).
+inline std::string to_text(mesh const& of_run) {
+  mesh const m = shape::without_groups(of_run);
   if (m == mesh{.dp = m.dp, .tp = m.tp}) return std::to_string(m.dp) + "x" + std::to_string(m.tp);
   std::string text;
   for (shape::axis const a : shape::all_axes)

@@ -12,13 +12,15 @@
 
 namespace redco::options {
 
-/// The mesh on which a run with --zero-within computes, and the mesh axes over whose ranks the run
-/// shares out state.
-struct shared_mesh {
-  mesh on;
-  shape::axes over = shape::token_axes;
+/// A mesh whose replicas share out state (ZeRO) in groups, or all together.
+struct grouped_mesh {
+  /// Mesh of the run. With groups, dp is the number of groups, and ds times ep the number of
+  /// replicas of a group.
+  redco::mesh mesh;
+  /// Mesh axes over whose ranks state is shared out
+  shape::axes shared_over = shape::token_axes;
 
-  friend constexpr bool operator==(shared_mesh const&, shared_mesh const&) = default;
+  friend constexpr bool operator==(grouped_mesh const&, grouped_mesh const&) = default;
 };
 
 /// Returns the number of replicas of the mesh `on` that share state out among each other with
@@ -44,14 +46,14 @@ inline bool divides_into_groups(mesh const& on, int sharing) {
   return sharing >= 2 && on.size(shape::batch_axes) % sharing == 0 && sharing % on.ep == 0;
 }
 
-/// Returns the mesh of a run with --zero-within. The axes ds and ep have the replicas that share
-/// out state, and the axis dp the copies of this group. `within`: "run" (returns `on`), "host" (the
-/// replicas of one machine) or the number of replicas. `machines`: number of machines, each with an
-/// equal number of consecutive ranks. `zero`: level of ZeRO.
+/// Returns the mesh `on` with the groups of --zero-within. `within`: "run" (all replicas are one
+/// group), "host" (the replicas of one machine are a group) or the number of replicas of a group.
+/// `machines`: number of machines, each with an equal number of consecutive ranks. `zero`: level of
+/// ZeRO.
 ///
 /// Throws `error` with exit code 64 for another text, without ZeRO, and if the replicas do not
 /// divide into such groups of at least two. Throws it also if groups would cut the ranks along ep.
-inline shared_mesh mesh_with_shares(std::string_view within, mesh const& on, int machines, int zero) {
+inline grouped_mesh mesh_with_shares(std::string_view within, mesh const& on, int machines, int zero) {
   if (within == "run") return {on};
   auto const refuse = [&](std::string const& why) {
     throw error(exit_code::usage, "--zero-within " + std::string(within) + why);
@@ -70,9 +72,9 @@ inline shared_mesh mesh_with_shares(std::string_view within, mesh const& on, int
            (legal.empty() ? "run" : legal));
   }
   if (sharing == replicas) return {on};
-  shared_mesh groups{on, shape::axis::ds | shape::axis::ep};
-  groups.on.dp = replicas / sharing;
-  groups.on.ds = sharing / on.ep;
+  grouped_mesh groups{on, shape::axis::ds | shape::axis::ep};
+  groups.mesh.dp = replicas / sharing;
+  groups.mesh.ds = sharing / on.ep;
   return groups;
 }
 

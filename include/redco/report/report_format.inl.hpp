@@ -196,6 +196,7 @@ REDCO_INLINE std::string report_html(shard_report const& r, std::string const& t
   item(std::to_string(s.micro_batches) + (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") +
        detail::examples_text(s.load));
   if (s.recompute.any()) item(detail::recomputed_text(s.recompute));
+  if (s.zero > 0) item(detail::zero_text(s));
   text += "</ul>\n" + detail::html_answer(r) + detail::html_stages(r) + detail::html_bytes(r) + detail::html_phases(r) +
           detail::html_graph(r) + detail::html_parameters(r) + detail::html_messages(r) +
           std::string(detail::html_script) + "</body>\n</html>\n";

@@ -19,9 +19,10 @@ namespace redco::report {
 
 REDCO_INLINE cost::setup setup_of(run_request const& asked) {
   cost::check_hosts(asked.mesh, asked.hosts);
-  options::shared_mesh const shared = options::mesh_with_shares(asked.zero_within, asked.mesh, asked.hosts, asked.zero);
-  cost::setup run = setup_of(shared.on, asked.load, asked.micro_batch, asked.compute, asked.recompute);
-  run.zero_shared_over = shared.over;
+  options::grouped_mesh const grouped =
+      options::mesh_with_shares(asked.zero_within, asked.mesh, asked.hosts, asked.zero);
+  cost::setup run = setup_of(grouped.mesh, asked.load, asked.micro_batch, asked.compute, asked.recompute);
+  run.zero_shared_over = grouped.shared_over;
   run.hosts = asked.hosts;
   run.schedule = asked.schedule;
   run.stages = shape::stage_cuts::of(asked.stages);

@@ -124,7 +124,7 @@ class deployer {
             .bucket = gradient_bucket_,
             .overlaps = overlaps_replicas_,
             .keep = options_.zero_keep,
-            .shared_over = sharing_.over,
+            .shared_over = grouped_.shared_over,
             .owner = options_.zero_owner};
   }
 
@@ -209,7 +209,7 @@ class deployer {
   std::unique_ptr<comm::world> world_of_one() const;
 
   deployer_options options_;
-  options::shared_mesh sharing_;
+  options::grouped_mesh grouped_;
   redco::mesh mesh_;
   run::stage_schedule schedule_;  ///< order in which pipeline stages compute micro-batches
   bool overlaps_replicas_;

@@ -83,7 +83,7 @@ inline deployer_options compared(deployer_options options) {
 /// Returns the mesh that the options request, with its groups of replicas that share out state.
 /// Throws `error` with exit code 64 if the options contradict each other or this build of redco
 /// cannot compute them.
-inline options::shared_mesh runnable_mesh(deployer_options const& o) {
+inline options::grouped_mesh runnable_mesh(deployer_options const& o) {
   options::launch const& how = options::launched();
   return options::mesh_with_shares(o.zero_within, options::mesh_of(o), how.processes / how.processes_on_host, o.zero);
 }
@@ -113,8 +113,8 @@ namespace redco {
 
 REDCO_INLINE deployer::deployer(deployer_options options)
     : options_(run::detail::compared(std::move(options))),
-      sharing_(run::detail::runnable_mesh(options_)),
-      mesh_(sharing_.on),
+      grouped_(run::detail::runnable_mesh(options_)),
+      mesh_(grouped_.mesh),
       schedule_(run::schedule_of(options_, mesh_)),
       overlaps_replicas_(!options_.cuda_graph &&
                          options::overlaps_replicas(mesh_, options::launched().processes, options_.overlap)),
@@ -140,6 +140,7 @@ REDCO_INLINE deployer::deployer(deployer_options options)
   if (options::launched().processes == 1) return;
   run::detail::compare(*world_, "rank", [this](rank_context&) {
     return run::agreement_of({.mesh = mesh_,
+                              .zero_shared_over = grouped_.shared_over,
                               .device = device_.type,
                               .compute = dtype_.compute,
                               .kernels = tensors::kernel_set_in_use(),

@@ -28,7 +28,8 @@ namespace redco::run {
 /// message lists the numbers of model shards that are legal for the run's number of ranks.
 inline void check_widths(std::vector<fact::parameter_fact> const& parameters, mesh const& on,
                          deployer_options const& options, options::launch const& how) {
-  report::run_request asked{.mesh = on, .hosts = how.processes, .form = report::request_form::model_shards};
+  report::run_request asked{
+      .mesh = shape::without_groups(on), .hosts = how.processes, .form = report::request_form::model_shards};
   if (options.mesh) asked.form = report::request_form::mesh;
   else if (options.ranks || how.processes > 1) asked.form = report::request_form::ranks;
   report::check_mesh(parameters, asked, "processes");

@@ -8,6 +8,7 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/options/chosen_dtype.hpp>
 #include <redco/options/value_text.hpp>
+#include <redco/shape/axis.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/zero.hpp>
@@ -27,6 +28,8 @@ inline constexpr char const* start_alike =
 /// Choices of a process for its run, made from its options, its environment and its machine.
 struct process_choices {
   redco::mesh mesh{};
+  /// Mesh axes over whose ranks state is shared out
+  shape::axes zero_shared_over = shape::token_axes;
   c10::DeviceType device = c10::DeviceType::CPU;
   dtype compute = dtype::f32;
   tensors::kernel_set kernels = tensors::kernel_set::fastest;
@@ -75,11 +78,12 @@ inline std::string dtype_text(options::chosen_dtype const& chosen, at::Device de
 inline std::string expert_state_text(shape::zero const& zero, mesh const& on) {
   if (on.ep == 1) return "";
   shape::axes const over = zero.shared_over.without(shape::axis::ep);
-  std::string const along = over.has(shape::axis::dp) ? "dp" : "ds";
+  bool const in_groups = !over.has(shape::axis::dp);
   if (on.size(over) == 1)
-    return "; each rank keeps the whole state of its experts, because " +
-           (along == "dp" ? "dp is 1" : std::string("a group has no other rank with these experts"));
-  return "; each of " + std::to_string(on.size(over)) + " ranks along " + along +
+    return std::string("; each rank keeps the whole state of its experts, because ") +
+           (in_groups ? "a group has no other rank with these experts" : "dp is 1");
+  return "; each of " + std::to_string(on.size(over)) +
+         (in_groups ? " ranks of a group with equal experts" : " ranks along dp") +
          " keeps a share of its experts' state";
 }
 
@@ -104,6 +108,8 @@ inline std::string zero_text(shape::zero const& zero, mesh const& on) {
 inline comm::agreement agreement_of(process_choices const& chosen) {
   comm::agreement all("machines or environments", start_alike);
   all.add("mesh", options::to_text(chosen.mesh));
+  all.add("replicas of a group (--zero-within)",
+          std::to_string(chosen.mesh.size(chosen.zero_shared_over & shape::batch_axes)));
   all.add("device (--device)", c10::DeviceTypeName(chosen.device, true));
   all.add("dtype (--dtype)", std::string(name_of(chosen.compute)));
   all.add("REDCO_KERNELS", std::string(name_of(chosen.kernels)));

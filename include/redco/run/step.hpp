@@ -33,11 +33,13 @@ namespace redco::run {
 /// loss has several terms, each term is divided by its own global count before backward.
 class step_executor {
  public:
-  /// Prepares a step. `facts`: numbers of micro-batches; the constructor fills in the members
-  /// `regions` and `meets_replicas`. `bucket`: bytes of gradients, a multiple of 8, that one
-  /// all-reduce sums during the last backward; 0 to sum all gradients after backward. `watch`:
-  /// observer; null for none. Throws `error` with exit code 64 for several loss terms in several
-  /// micro-batches, and if `facts.in_one` is true with pipeline stages.
+  /// Prepares a step. `facts`: numbers of micro-batches, and the form of the loss; the constructor
+  /// fills in the members that follow from the network. `bucket`: bytes of gradients, a multiple of
+  /// 8, that one all-reduce sums during the last backward; 0 to sum all gradients after backward.
+  /// `watch`: observer; null for none. Throws `error` with exit code 64 for
+  /// - a step of the program's own (`facts.in_one`) with pipeline stages,
+  /// - a step of the program's own with ranks along ep from level 2 of ZeRO on,
+  /// - a loss of several terms with pipeline stages, and in several micro-batches.
   step_executor(network_state& state, rank_context& rank, schedule::step_facts const& facts, std::int64_t bucket = 0,
                 step_watch* watch = nullptr);
 

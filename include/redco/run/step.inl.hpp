@@ -15,7 +15,6 @@
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -49,8 +48,9 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
                     "other ranks' exchanges of experts' rows; give --zero 1");
   // Only the program knows the number of losses of its own step.
   facts_.sums_rounds = sums_rounds && !facts_.in_one;
-  // The order in which a round sums its buckets does not follow the regions.
-  if (sums_rounds) facts_.regions = std::min<std::int64_t>(facts_.regions, 1);
+  // The order in which a round sums its buckets does not follow the regions. A network without
+  // trained parameters has one sum, too, in which replicas take part in the calls of others.
+  if (sums_rounds) facts_.regions = 1;
   facts_.exchanges_first = !state_.store.shares().empty();
   facts_.meets_replicas = state.network().meets_replicas();
   // A rank with fewer micro-batches adds gradients after its own last backward.
@@ -217,11 +217,11 @@ REDCO_INLINE void step_executor::share_statistics() const {
 /// because the order of buckets does not follow the ranges. If the sums are those of each loss that
 /// the program adds, takes part in those of the other replicas.
 REDCO_INLINE void step_executor::reduce(schedule::step_op const& one) {
-  shard::region const& sum = sums_.begin()[one.region];
   if (calls_) return calls_->join();
   if (values_) values_->end();
   if (shares_) return one.micro < 0 ? shares_->join() : shares_->end_round();
   if (buckets_) return buckets_->send_all();
+  shard::region const& sum = sums_.begin()[one.region];
   if (rank_.group(sum.summed_over).size() == 1) return;
   comm::collective_label const label("gradients");
   for (shard::shared_range const& range : state_.store.shares())
@@ -257,7 +257,11 @@ REDCO_INLINE void step_executor::sum_copied_shares() {
 }
 
 REDCO_INLINE void step_executor::total() {
-  if (values_) values_->drop_all();
+  if (values_) {
+    // A stage without trained parameters has no sum before this operation.
+    values_->end();
+    values_->drop_all();
+  }
   calls_.reset();
   result_.stop = totals_.reduce(rank_, at_.stop);
   result_.loss = totals_.loss();

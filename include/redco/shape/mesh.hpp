@@ -76,6 +76,14 @@ struct mesh {
 
 namespace redco::shape {
 
+/// Returns the mesh that a user gives with --mesh for the mesh `on` of a run: without groups of
+/// replicas (--zero-within), so that dp counts all replicas.
+constexpr mesh without_groups(mesh on) {
+  on.dp *= on.ds;
+  on.ds = 1;
+  return on;
+}
+
 /// Returns a name for the groups of ranks over the mesh axes `over`, for messages and reports. It
 /// is "world" for all axes, otherwise the axes along which the mesh has more than one rank, such as
 /// "tp" or "dp+ep". On one mesh, equal names mean groups of equal ranks.

@@ -4,6 +4,7 @@
 #include <redco/shard/facts.hpp>
 #include <redco/shard/stages.hpp>
 #include <redco/model/model.hpp>
+#include <redco/shape/axis.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/error.hpp>
@@ -33,7 +34,9 @@ using dynamic_plan = plan<std::vector<entry>>;
 /// Returns true if plans support the mesh: each axis has at least one rank, and there are at most
 /// 64 pipeline stages.
 constexpr bool plannable(mesh const& on) {
-  return on.pp > 0 && on.pp <= shape::stage_cuts::most_stages && on.dp > 0 && on.ep > 0 && on.tp > 0;
+  for (shape::axis const a : shape::all_axes)
+    if (on[a] < 1) return false;
+  return on.pp <= shape::stage_cuts::most_stages;
 }
 
 /// Returns the index of the first parameter in `facts` that the mesh cannot hold, or facts.size()

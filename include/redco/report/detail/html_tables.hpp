@@ -41,7 +41,7 @@ inline std::string html_answer(shard_report const& r) {
           std::string(r.budget > 0 ? "<th>budget</th>" : "") + "</tr></thead><tbody>\n";
   for (legal_width const& one : answer.widths) {
     bool const fits = one.peak <= r.budget;
-    text += std::string(one.mesh == r.run.mesh ? "<tr class=\"this\">" : "<tr>") + "<td>" +
+    text += std::string(one.mesh == answer.asked.mesh ? "<tr class=\"this\">" : "<tr>") + "<td>" +
             std::to_string(one.mesh.tp) + "</td><td>" + options::to_text(one.mesh) + "</td><td class=\"n\">" +
             bytes_text(one.peak) + "</td>" +
             (r.budget == 0 ? ""
