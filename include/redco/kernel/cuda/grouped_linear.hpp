@@ -29,7 +29,7 @@ class expert_products {
   /// Copies the ends of the experts' rows to `device`, without waiting for it.
   expert_products(std::vector<std::int64_t> offsets, at::Device device) : offsets_(std::move(offsets)) {
     std::vector<std::int32_t> const ends(offsets_.begin() + 1, offsets_.end());
-    ends_ = at::tensor(ends, at::kInt).to(device);
+    ends_ = at::tensor(ends, at::kInt).to(device, at::kInt, /*non_blocking=*/true);
   }
 
   /// Returns the rows of `a` [rows, K] times b[e] for the matrices `b` [experts, K, N]: [rows, N].

@@ -112,7 +112,7 @@ struct expert_order {
 };
 
 /// Returns the order that sorts rows, whose experts are `of` [rows], by expert. Rows of one expert
-/// keep their order. The new indices are on `device`.
+/// keep their order. The new indices are copied to `device`, without waiting for it.
 inline expert_order sorted_by_expert(std::int64_t const* of, std::int64_t rows, std::int64_t experts,
                                      at::Device device) {
   expert_order order{at::empty({rows}, at::kLong), std::vector<std::int64_t>(static_cast<std::size_t>(experts))};
@@ -121,7 +121,7 @@ inline expert_order sorted_by_expert(std::int64_t const* of, std::int64_t rows, 
   for (std::size_t e = 1; e < next.size(); ++e) next[e] = next[e - 1] + order.loads[e - 1];
   auto* const slots = order.slots.mutable_data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < rows; ++i) slots[i] = next[static_cast<std::size_t>(of[i])]++;
-  order.slots = order.slots.to(device);
+  order.slots = order.slots.to(device, at::kLong, /*non_blocking=*/true);
   return order;
 }
 
