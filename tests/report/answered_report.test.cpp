@@ -3,6 +3,7 @@
 #include <redco/report/answer_text.hpp>
 #include <redco/report/answered_report.hpp>
 #include <redco/report/detail/numbers.hpp>
+#include <redco/report/report_format.hpp>
 #include <redco/report/search_text.hpp>
 #include <redco/cost/search.hpp>
 #include <redco/model/gpt2.hpp>

@@ -133,7 +133,7 @@ REDCO_INLINE void parameter_store::give_out(int rank) {
   for (stored_parameter const& p : parameters_)
     all.push_back(shard::owned_parameter_of(p.plan.fact, on, p.trainable, zero_, p.plan.block));
   std::int64_t const most = zero_.sums_in_backward() ? zero_.bytes_of_sum() / shape::size_of(compute_) : 0;
-  shard::owned_layout layout(all, on, most, zero_.shared_over);
+  auto layout = shard::owned_layout(all, on, most, zero_.shared_over);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     parameters_[i].offset = layout.places[i].front().offset;
     parameters_[i].owner = layout.places[i].front().owner;

@@ -143,7 +143,7 @@ struct shared_buffers {
       all.back().copies = fact.copies() / part.blocks;
     }
     std::int64_t const most = zero.sums_in_backward() ? zero.bytes_of_sum() / shape::size_of(s.compute) : 0;
-    shard::owned_layout layout(all, s.mesh, most, zero.shared_over);
+    auto layout = shard::owned_layout(all, s.mesh, most, zero.shared_over);
     replicas = s.mesh;
     replicas.pp = replicas.tp = 1;
     kept_by_replica.resize(static_cast<std::size_t>(replicas.ranks()));

@@ -28,10 +28,9 @@ inline bool is_packed_product(std::int64_t n, std::int64_t k) {
 /// depends on k alone.
 ///
 /// Strips of b, 32 columns wide, and of a, 12 rows high, are copied first, so that a tile of c
-/// reads contiguous memory (Goto and van de Geijn 2008). A strip has at most 1536 addends; chunks
-/// of addends follow each other. A task multiplies its strips of a by some strips of b after the
-/// other, so that both stay in a second-level cache of 1 MB. Scratch memory that threads keep: 8 MB
-/// for strips of b, 192 KB for strips of a.
+/// reads contiguous memory (Goto and van de Geijn 2008). A strip has at most 1536 addends. A task
+/// multiplies its strips of a by some strips of b after the other, so that both stay in a
+/// second-level cache of 1 MB. Threads keep scratch memory: 8 MB for b, 192 KB for a.
 struct f32_product {
   std::int64_t m, n, k;
   stepped_matrix<float> a, b;
