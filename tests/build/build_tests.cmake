@@ -55,12 +55,12 @@ if(TARGET test_log)
 endif()
 redco_add_test(build.report_browser COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
   -DWORK=${PROJECT_BINARY_DIR}/report_browser -P ${CMAKE_CURRENT_LIST_DIR}/report_browser.cmake)
-foreach(name consume.pkg_config build.format build.report_browser)
+foreach(name build.format build.report_browser)
   set_tests_properties(${redco_prefix}${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
 endforeach()
 
 # The longest tests start first.
-foreach(name consume.pkg_config demo.pretrained recipe.captioning recipe.classification room.run room.run.shares)
+foreach(name demo.pretrained recipe.captioning recipe.classification room.run room.run.shares)
   if(TEST ${redco_prefix}${name})
     set_tests_properties(${redco_prefix}${name} PROPERTIES COST 100)
   endif()

@@ -18,9 +18,9 @@ if(redco_static_torch)
   target_precompile_headers(static_torch REUSE_FROM redco_torch_pch)
 endif()
 
-# In long tests, the second compiler checks all headers, all static tests and all examples. In every
-# run it compiles a program that trains (consume.pkg_config). One compiler, clang++, checks the
-# benchmarks, which are built by hand.
+# In long tests, the second compiler checks all headers, all static tests and all examples, and
+# compiles a program that trains (pkg_config). One compiler, clang++, checks the benchmarks, which
+# are built by hand.
 file(GLOB redco_examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
 file(GLOB redco_benchmarks CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/benchmarks/*.cpp)
 set(redco_compile "-DINCLUDE=${PROJECT_SOURCE_DIR}/include" "-DTORCH=${redco_torch_includes}" -DCACHE=${PROJECT_BINARY_DIR}/pch)

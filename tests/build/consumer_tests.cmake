@@ -1,18 +1,13 @@
 # redco as a dependency: three ways of CMake, and pkg-config. Each builds and runs a program that
-# trains one step. The ways of CMake are long tests.
+# trains one step.
 foreach(way find_package add_subdirectory fetch_content pkg_config)
   set(compiler ${CMAKE_CXX_COMPILER})
   if(way STREQUAL pkg_config)
     set(compiler g++)
   endif()
-  set(consume COMMAND ${CMAKE_COMMAND} -DWAY=${way} -DROOT=${PROJECT_SOURCE_DIR}
+  redco_long_test(${way} COMMAND ${CMAKE_COMMAND} -DWAY=${way} -DROOT=${PROJECT_SOURCE_DIR}
     -DBUILD=${PROJECT_BINARY_DIR} -DWORK=${PROJECT_BINARY_DIR}/consume/${way} -DTORCH_ROOT=${redco_torch_found}
-    -DCXX=${compiler} -P ${CMAKE_CURRENT_SOURCE_DIR}/consume/consume.cmake)
-  if(NOT way STREQUAL pkg_config)
-    redco_long_test(${way} ${consume})
-  else()
-    redco_add_test(consume.${way} ${consume})
-  endif()
+    -DCXX=${compiler} -P ${CMAKE_CURRENT_SOURCE_DIR}/consume/consume.cmake PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
 endforeach()
 
 # The CMakeLists.txt of docs/first-model.md, with both compilers.
