@@ -241,7 +241,7 @@ expect(0 "^plan: mesh 4x1, bf16, muon, [^\n]*, zero 1 with whole matrices\n.*gra
 expect(0 "\"zero_owner\": \"whole\"" ${owners} --format json)
 expect(64 "--overlap with --zero-owner whole" ${owners} --overlap)
 expect(64 "--zero-owner whole without --zero" ${shares} --zero-owner whole)
-expect(0 "zero 1 with whole matrices\n.*gradients +ds +reduce_scatter.*gradients +dp.*all_reduce.*parameters +ds +all_gather"
+expect(0 "zero 1 with whole matrices in groups of 2 replicas\n.*gradients +ds +reduce_scatter.*gradients +dp.*all_reduce.*parameters +ds +all_gather"
   ${owners} --zero-within 2)
 foreach(level 2 3)
   expect(0 "zero ${level} with whole matrices\n.*gradients +dp +reduce_scatter" ${shares} --zero ${level} --zero-owner whole --optimizer muon)
