@@ -200,13 +200,13 @@ TEST_CASE("an address of IPv6 is in brackets if a port follows") {
   CHECK(of(meet("[::1]:29500")).port == 29'500);
   CHECK(of(meet("[fe80::1%eth0]:1")).host == "fe80::1%eth0");
   CHECK(of(meet("10.0.0.1:29500")).host == "10.0.0.1");
-  for (std::string const& where :
+  for (std::string const where :
        {"::1", "::1:29500", "fe80::1:2900", "[::1]", "[::1:29500", "::1]:29500", "[]:1", ":1", "a"})
     CHECK(refusal(meet(where))
               .starts_with("64 the launcher's variable REDCO_MEET=" + where +
                            ": HOST:PORT of the first "
                            "process, or [ADDRESS]:PORT for an address of IPv6, is meant"));
-  for (std::string const& where : {"[::1]:", "[::1]:0", "[::1]:65536", "a:b"})
+  for (std::string const where : {"[::1]:", "[::1]:0", "[::1]:65536", "a:b"})
     CHECK(refusal(meet(where))
               .starts_with("64 the launcher's variable REDCO_MEET=" + where + ": a number from 1 to 65535"));
   launch const torchrun = of({{"WORLD_SIZE", "2"},
@@ -225,7 +225,7 @@ TEST_CASE("REDCO_SECRET is read with any launcher, must not be short and is neve
   CHECK(of(pod).secret.empty());
   pod["REDCO_SECRET"] = "0123456789abcdef";
   CHECK(of(pod).secret == "0123456789abcdef");
-  for (std::string const& text : {"0123456789abcde", ""}) {
+  for (std::string const text : {"0123456789abcde", ""}) {
     pod["REDCO_SECRET"] = text;
     CHECK(refusal(pod).starts_with("64 REDCO_SECRET has " + std::to_string(text.size()) + " characters"));
     CHECK((text.empty() || refusal(pod).find(text) == std::string::npos));

@@ -278,7 +278,7 @@ TEST_CASE("the plan that a search recommends has the memory of its row") {
 TEST_CASE("the command of a found plan names its level of ZeRO and the kept blocks") {
   redco::cost::search_space const space{.load = {24, 90}, .ranks = 4};
   redco::cost::search_result found;
-  found.plans = {{.run = {.mesh = {.dp = 4}, .load = {6, 90}}}};
+  found.plans.emplace_back().run = {.mesh = {.dp = 4}, .load = {6, 90}};
   std::string const whole = redco::report::search_text(found, space);
   CHECK(whole.find("mesh      micro-batch") != std::string::npos);
   CHECK(whole.ends_with("run: --mesh 4x1 --dtype f32 --global-batch 24 --micro-batch 6\n"));
