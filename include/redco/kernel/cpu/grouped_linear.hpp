@@ -1,13 +1,11 @@
 #pragma once
 
-#include <redco/kernel/composed/experts.hpp>
-#include <redco/kernel/composed/gradients_of.hpp>
 #include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/pack_pairs.hpp>
 #include <redco/kernel/cpu/product.hpp>
 #include <redco/kernel/cpu/scratch.hpp>
+#include <redco/kernel/detail/grouped_function.hpp>
 #include <redco/tensor/parallel.hpp>
-#include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>
@@ -146,14 +144,9 @@ struct grouped_problem {
   }
 };
 
-/// The differentiable function kernel::grouped_linear.
-struct grouped_linear_function : tensors::recorded_function<grouped_linear_function> {
-  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, at::TensorList weights,
-                            std::vector<std::int64_t> const& offsets) {
-    torch::autograd::variable_list saved{x};
-    saved.insert(saved.end(), weights.begin(), weights.end());
-    ctx->save_for_backward(saved);
-    ctx->saved_data["offsets"] = offsets;
+/// The differentiable function kernel::grouped_linear on CPUs.
+struct grouped_linear_function : detail::grouped_function<grouped_linear_function> {
+  static at::Tensor products(at::Tensor const& x, at::TensorList weights, std::vector<std::int64_t> const& offsets) {
     std::vector<at::Tensor> const all = weights.vec();
     std::int64_t outs = 0;
     for (at::Tensor const& weight : all) outs += weight.size(1);
@@ -164,27 +157,8 @@ struct grouped_linear_function : tensors::recorded_function<grouped_linear_funct
     return y;
   }
 
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
-                                                 torch::autograd::variable_list const& gradients) {
-    auto const saved = ctx->get_saved_variables();
-    std::vector<std::int64_t> const offsets = ctx->saved_data["offsets"].toIntVector();
-    torch::autograd::variable_list result;
-    if (at::GradMode::is_enabled()) {
-      result = composed::gradients_of(
-          [&](auto const& in) {
-            return composed::grouped_linear(in[0], {in.begin() + 1, in.end()}, offsets);
-          },
-          saved, gradients[0]);
-    } else {
-      result = hand_written(saved, offsets, gradients[0].contiguous());
-    }
-    result.emplace_back();
-    return result;
-  }
-
- private:
-  static torch::autograd::variable_list hand_written(torch::autograd::variable_list const& saved,
-                                                     std::vector<std::int64_t> const& offsets, at::Tensor const& g) {
+  static torch::autograd::variable_list gradients(torch::autograd::variable_list const& saved,
+                                                  std::vector<std::int64_t> const& offsets, at::Tensor const& g) {
     at::Tensor const& x = saved[0];
     std::vector<at::Tensor> const weights(saved.begin() + 1, saved.end());
     torch::autograd::variable_list result(saved.size());

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <redco/kernel/composed/experts.hpp>
-#include <redco/kernel/composed/gradients_of.hpp>
-#include <redco/tensor/recorded_function.hpp>
+#include <redco/kernel/detail/grouped_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstddef>
@@ -80,44 +78,27 @@ class expert_products {
 
 /// The differentiable function kernel::grouped_linear on CUDA devices. The number of operators does
 /// not depend on the number of experts if ATen's grouped product takes the tensors.
-struct grouped_linear_function : tensors::recorded_function<grouped_linear_function> {
-  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, at::TensorList weights,
-                            std::vector<std::int64_t> const& offsets) {
-    torch::autograd::variable_list saved{x};
-    saved.insert(saved.end(), weights.begin(), weights.end());
-    ctx->save_for_backward(saved);
-    ctx->saved_data["offsets"] = offsets;
-    expert_products const products(offsets, x.device());
+struct grouped_linear_function : detail::grouped_function<grouped_linear_function> {
+  static at::Tensor products(at::Tensor const& x, at::TensorList weights, std::vector<std::int64_t> const& offsets) {
+    expert_products const of_experts(offsets, x.device());
     std::vector<at::Tensor> columns;
-    for (at::Tensor const& weight : weights) columns.push_back(products.of_rows(x, weight.transpose(1, 2)));
+    for (at::Tensor const& weight : weights) columns.push_back(of_experts.of_rows(x, weight.transpose(1, 2)));
     return columns.size() == 1 ? columns[0] : at::cat(columns, 1);
   }
 
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
-                                                 torch::autograd::variable_list const& gradients) {
-    auto const saved = ctx->get_saved_variables();
-    std::vector<std::int64_t> const offsets = ctx->saved_data["offsets"].toIntVector();
+  static torch::autograd::variable_list gradients(torch::autograd::variable_list const& saved,
+                                                  std::vector<std::int64_t> const& offsets, at::Tensor const& g) {
     torch::autograd::variable_list result(saved.size());
-    if (at::GradMode::is_enabled()) {
-      result = composed::gradients_of(
-          [&](auto const& in) {
-            return composed::grouped_linear(in[0], {in.begin() + 1, in.end()}, offsets);
-          },
-          saved, gradients[0]);
-    } else {
-      expert_products const products(offsets, saved[0].device());
-      at::Tensor const g = gradients[0].contiguous();
-      std::int64_t first = 0;
-      for (std::size_t i = 1; i < saved.size(); first += saved[i++].size(1)) {
-        at::Tensor const part = g.narrow(1, first, saved[i].size(1));
-        if (saved[0].requires_grad()) {
-          at::Tensor const dx = products.of_rows(part, saved[i]);
-          result[0] = i == 1 ? dx : result[0].add_(dx);
-        }
-        if (saved[i].requires_grad()) result[i] = products.over_rows(part, saved[0]);
+    expert_products const of_experts(offsets, saved[0].device());
+    std::int64_t first = 0;
+    for (std::size_t i = 1; i < saved.size(); first += saved[i++].size(1)) {
+      at::Tensor const part = g.narrow(1, first, saved[i].size(1));
+      if (saved[0].requires_grad()) {
+        at::Tensor const dx = of_experts.of_rows(part, saved[i]);
+        result[0] = i == 1 ? dx : result[0].add_(dx);
       }
+      if (saved[i].requires_grad()) result[i] = of_experts.over_rows(part, saved[0]);
     }
-    result.emplace_back();
     return result;
   }
 };
