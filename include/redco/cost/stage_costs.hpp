@@ -6,6 +6,7 @@
 #include <redco/cost/detail/stage_gathers.hpp>
 #include <redco/cost/detail/stage_memory.hpp>
 #include <redco/cost/detail/stage_messages.hpp>
+#include <redco/cost/checks.hpp>
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/cost/operations.hpp>
