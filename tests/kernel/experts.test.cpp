@@ -3,6 +3,7 @@
 #include "cpu_launcher.hpp"
 #include "gradcheck.hpp"
 #include "operator_count.hpp"
+#include "tested_device.hpp"
 
 #include <redco/kernel/experts.hpp>
 #include <redco/tensor/kernel_launcher.hpp>
@@ -55,28 +56,29 @@ double largest_error(at::Tensor const& found, at::Tensor const& expected) {
   return ((found.to(at::kDouble) - expected).abs() / (1 + expected.abs())).max().item<double>();
 }
 
-/// Compares values and gradients of a grouped product of `type` with products in f64.
+/// Compares values and gradients of a grouped product of `type` on `device` with products in f64.
 void compare(std::vector<std::int64_t> const& loads, std::vector<std::int64_t> const& outs, std::int64_t in,
-             at::ScalarType type, double tolerance) {
+             at::ScalarType type, double tolerance, at::Device device = at::kCPU) {
   std::int64_t const rows = std::accumulate(loads.begin(), loads.end(), std::int64_t{0});
   auto const experts = static_cast<std::int64_t>(loads.size());
   INFO(c10::toString(type) << " rows " << rows << " experts " << experts << " products " << outs.size());
   expert_offsets const offsets = offsets_of(loads);
-  std::vector<at::Tensor> leaves{numbers({rows, in}, 0.3, type)}, exact;
+  std::vector<at::Tensor> leaves{numbers({rows, in}, 0.3, type).to(device)}, exact;
   for (std::int64_t const out : outs)
-    leaves.push_back(numbers({experts, out, in}, 0.9 + static_cast<double>(out), type));
+    leaves.push_back(numbers({experts, out, in}, 0.9 + static_cast<double>(out), type).to(device));
   for (at::Tensor& x : leaves) {
     x.requires_grad_();
-    exact.push_back(x.detach().to(at::kDouble).requires_grad_());
+    exact.push_back(x.detach().cpu().to(at::kDouble).requires_grad_());
   }
   at::Tensor const y = redco::kernel::grouped_linear(leaves[0], {leaves.begin() + 1, leaves.end()}, offsets);
   at::Tensor const expected = expected_products(exact[0], {exact.begin() + 1, exact.end()}, offsets);
   CHECK(y.scalar_type() == type);
-  CHECK(largest_error(y.detach(), expected.detach()) < tolerance);
+  CHECK(largest_error(y.detach().cpu(), expected.detach()) < tolerance);
   at::Tensor const g = numbers(y.sizes().vec(), 2.1, type);
-  y.backward(g);
+  y.backward(g.to(device));
   expected.backward(g.to(at::kDouble));
-  for (std::size_t i = 0; i < leaves.size(); ++i) CHECK(largest_error(leaves[i].grad(), exact[i].grad()) < tolerance);
+  for (std::size_t i = 0; i < leaves.size(); ++i)
+    CHECK(largest_error(leaves[i].grad().cpu(), exact[i].grad()) < tolerance);
 }
 
 }  // namespace experts_test
@@ -106,6 +108,15 @@ TEST_CASE("a grouped product on CUDA devices equals one product per expert, with
       compare(loads, outs, 7, at::kBFloat16, 3e-2);
       compare(loads, outs, 16, at::kFloat, 1e-4);
       compare(loads, outs, 16, at::kBFloat16, 3e-2);
+    }
+}
+
+TEST_CASE("a grouped product on the tested device equals one product per expert") {
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
+  for (auto const& loads : all_loads)
+    for (auto const& outs : std::vector<std::vector<std::int64_t>>{{304}, {8, 16, 8}, {8, 3}}) {
+      compare(loads, outs, 16, at::kFloat, 1e-4, tested_device());
+      compare(loads, outs, 16, at::kBFloat16, 3e-2, tested_device());
     }
 }
 
