@@ -74,22 +74,12 @@ struct f32_product {
           std::memcpy(to + (s * length + l) * Width, from + s * Width + l * element, Width * sizeof(float));
     } else {
       for (std::int64_t s = 0; s < whole; ++s)
-        pack_turned<Width>(from + s * Width * vector, vector, length, to + s * Width * length);
+        pack_turned<Width>(from + s * Width * vector, vector, Width, length, to + s * Width * length);
     }
     std::int64_t const left = count - whole * Width;
     from += whole * Width * vector, to += whole * Width * length;
     for (std::int64_t l = 0; left > 0 && l < length; ++l)
       for (std::int64_t i = 0; i < Width; ++i) to[l * Width + i] = i < left ? from[i * vector + l * element] : 0;
-  }
-
-  /// Copies a strip of Width vectors with contiguous elements.
-  template <std::int64_t Width>
-  static void pack_turned(float const* from, std::int64_t vector, std::int64_t length, float* to) {
-    std::int64_t l = 0;
-    for (; l + 4 <= length; l += 4)
-      for (std::int64_t i = 0; i < Width; i += 4) turn_four(from + i * vector + l, vector, to + l * Width + i, Width);
-    for (; l < length; ++l)
-      for (std::int64_t i = 0; i < Width; ++i) to[l * Width + i] = from[i * vector + l];
   }
 
   /// The part of the product with `columns` columns of b and `length` rows of b, from row l on.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/kernel/cpu/computes.hpp>
+#include <redco/kernel/cpu/few_rows_product.hpp>
 #include <redco/kernel/cpu/pack_pairs.hpp>
 #include <redco/kernel/cpu/product.hpp>
 #include <redco/kernel/cpu/scratch.hpp>
@@ -90,8 +91,16 @@ struct grouped_problem {
     each_tile([&](expert_tile const& t) {
       std::int64_t first = 0;
       for (std::size_t i = 0; i < weights.size(); first += out(i++)) {
-        tile_product<T> const one{{x + t.begin * in, in, false}, {weight_of(i, t.expert), in, true}, in};
-        sum_of_products<T>(t.end - t.begin, out(i), &one, 1, y + t.begin * columns + first, columns);
+        T const *const rows = x + t.begin * in, *const weight = weight_of(i, t.expert);
+        T* const to = y + t.begin * columns + first;
+        std::int64_t const count = t.end - t.begin;
+        if constexpr (!std::is_same_v<T, double>)
+          if (few_rows_product<T>::is_faster(count, out(i), in)) {
+            few_rows_product<T>{count, out(i), in, rows, in, weight, to, columns}.run();
+            continue;
+          }
+        tile_product<T> const one{{rows, in, false}, {weight, in, true}, in};
+        sum_of_products<T>(count, out(i), &one, 1, to, columns);
       }
     });
   }

@@ -28,6 +28,19 @@ void turn_four(T const* from, std::int64_t from_step, T* to, std::int64_t to_ste
   for (std::int64_t i = 0; i < 4; ++i) std::memcpy(to + i * to_step, &y[i], sizeof y[i]);
 }
 
+/// Copies `count` rows of `length` elements to the columns of a panel [length, Width]. The rows
+/// begin `step` elements apart. Further columns are filled with 0.
+template <std::int64_t Width, class T>
+void pack_turned(T const* from, std::int64_t step, std::int64_t count, std::int64_t length, T* to) {
+  std::int64_t const turned = count / 4 * 4, whole = length / 4 * 4;
+  for (std::int64_t l = 0; l < whole; l += 4)
+    for (std::int64_t i = 0; i < turned; i += 4) turn_four(from + i * step + l, step, to + l * Width + i, Width);
+  for (std::int64_t l = whole; l < length; ++l)
+    for (std::int64_t i = 0; i < turned; ++i) to[l * Width + i] = from[i * step + l];
+  for (std::int64_t i = turned; i < Width; ++i)
+    for (std::int64_t l = 0; l < length; ++l) to[l * Width + i] = i < count ? from[i * step + l] : 0;
+}
+
 /// Most elements of the matrix W of a linear map that panel_product computes faster than others.
 inline constexpr std::int64_t most_panel_weights = std::int64_t{1} << 16;
 
@@ -72,13 +85,7 @@ struct panel_product {
   /// Copies the columns [column, column + panel) of b to `to` [k, panel]. Columns of b are
   /// contiguous.
   void pack(std::int64_t column, T* to) const {
-    T const* const from = b.data + column * b.column;
-    std::int64_t l = 0;
-    for (; l + 4 <= k; l += 4)
-      for (std::int64_t j = 0; j < panel; j += 4)
-        turn_four(from + j * b.column + l, b.column, to + l * panel + j, panel);
-    for (; l < k; ++l)
-      for (std::int64_t j = 0; j < panel; ++j) to[l * panel + j] = from[j * b.column + l];
+    pack_turned<panel>(b.data + column * b.column, b.column, panel, k, to);
   }
 
  private:
