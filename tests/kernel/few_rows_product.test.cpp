@@ -25,7 +25,7 @@ using redco::kernel::cpu::few_rows_product;
 using redco::tensors::bf16_path;
 using redco::tensors::f32_path;
 
-constexpr std::int64_t gap = 3;  // elements between rows
+constexpr std::int64_t gap = 3;  // elements between the end of a row and the next row
 
 at::Tensor few_numbers(std::vector<std::int64_t> const& sizes, double phase, at::ScalarType type) {
   return gradcheck::weights_for(at::empty(sizes, at::kDouble), phase).to(type);
@@ -68,7 +68,7 @@ using namespace few_rows_test;
 
 TEST_CASE(
     "products of few rows are correct at every edge of panels and tiles, and have the bits of products by copies") {
-  for (std::int64_t const m : {1, 15, 16, 18, 33, 64, 101})
+  for (std::int64_t const m : {1, 16, 17, 31, 34, 64, 128})
     for (std::int64_t const n : {12, 37, 96})
       for (std::int64_t const k : {2, 33, 1540}) {
         compare_few_rows<float>(m, n, k);
@@ -85,23 +85,46 @@ TEST_CASE("products of few rows are chosen by size and by the paths of products"
   CHECK(!few_rows_product<float>::is_faster(64, 32, 31));
   CHECK(few_rows_product<at::BFloat16>::is_faster(64, 32, 32) == redco::kernel::cpu::has_avx512_bf16());
   CHECK(!few_rows_product<at::BFloat16>::is_faster(64, 32, 33));
+  CHECK(!few_rows_product<at::BFloat16>::is_faster(129, 32, 32));
   redco::tensors::forced_f32_path const blas(f32_path::blas);
-  redco::tensors::forced_bf16_path const other(bf16_path::blas);
+  redco::tensors::forced_bf16_path const bf16_blas(bf16_path::blas);
   CHECK(!few_rows_product<float>::is_faster(64, 32, 32));
   CHECK(!few_rows_product<at::BFloat16>::is_faster(64, 32, 32));
 }
 
 TEST_CASE("experts with few rows take the product that reads their weights in place") {
   redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
-  redco::tensors::forced_f32_path const packed(f32_path::packed);
-  at::Tensor const x = few_numbers({99, 40}, 0.2, at::kFloat), gate = few_numbers({3, 33, 40}, 0.8, at::kFloat),
-                   up = few_numbers({3, 50, 40}, 1.7, at::kFloat);
+  redco::tensors::forced_f32_path const f32(f32_path::packed);
+  redco::tensors::forced_bf16_path const bf16(bf16_path::packed);
   std::vector<std::int64_t> const offsets{0, 34, 34, 99};
-  at::Tensor const y = redco::kernel::grouped_linear(x, {gate, up}, offsets);
-  for (std::int64_t e = 0; e < 3; ++e) {
-    std::int64_t const first = offsets[static_cast<std::size_t>(e)], last = offsets[static_cast<std::size_t>(e) + 1];
-    if (first == last) continue;
-    at::Tensor const rows = x.slice(0, first, last);
-    CHECK(y.slice(0, first, last).equal(at::cat({by_copies<float>(rows, gate[e]), by_copies<float>(rows, up[e])}, 1)));
-  }
+  auto const compare = [&]<class T>(T) {
+    auto const type = c10::CppTypeToScalarType<T>::value;
+    at::Tensor const x = few_numbers({99, 140}, 0.2, type), gate = few_numbers({3, 50, 140}, 0.8, type),
+                     up = few_numbers({3, 33, 140}, 1.7, type);
+    at::Tensor const y = redco::kernel::grouped_linear(x, {gate, up}, offsets);
+    for (std::int64_t e : {0, 2}) {
+      std::int64_t const first = offsets[static_cast<std::size_t>(e)], last = offsets[static_cast<std::size_t>(e) + 1];
+      at::Tensor const rows = x.slice(0, first, last);
+      CHECK(y.slice(0, first, last).equal(at::cat({by_copies<T>(rows, gate[e]), by_copies<T>(rows, up[e])}, 1)));
+    }
+  };
+  compare(float{});
+  if (redco::kernel::cpu::has_avx512_bf16()) compare(at::BFloat16{});
+}
+
+TEST_CASE("products of few rows have the same bits on any number of threads") {
+  at::Tensor const x = few_numbers({70, 400}, 0.2, at::kFloat), w = few_numbers({190, 400}, 0.8, at::kFloat);
+  auto const product = [&](int threads) {
+    int const before = at::get_num_threads();
+    at::set_num_threads(threads);
+    at::Tensor const y = at::full({70, 190}, std::nanf(""));
+    few_rows_product<float>{
+        70, 190, 400, x.const_data_ptr<float>(), 400, w.const_data_ptr<float>(), y.mutable_data_ptr<float>(), 190}
+        .run();
+    at::set_num_threads(before);
+    return y;
+  };
+  at::Tensor const of_one = product(1);
+  CHECK(of_one.equal(by_copies<float>(x, w)));
+  for (int const threads : {2, 3}) CHECK(product(threads).equal(of_one));
 }

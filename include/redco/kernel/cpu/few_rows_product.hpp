@@ -6,6 +6,7 @@
 #include <redco/kernel/cpu/scratch.hpp>
 #include <redco/tensor/bf16_path.hpp>
 #include <redco/tensor/f32_path.hpp>
+#include <redco/tensor/parallel.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>
@@ -17,13 +18,13 @@
 
 namespace redco::kernel::cpu {
 
-/// A product y [m, n] = x [m, k] w^T of a few rows x and a contiguous weight w [n, k], in f32 or
-/// bf16, on the calling thread. Rows of x and y may be strided. n is at least 12. For bf16, k is
-/// even and the CPU has AVX512-bf16. Sums are f32 and run over k in order.
+/// A product y [m, n] = x [m, k] w^T for small m, in f32 or bf16, on several threads, or on one
+/// thread inside a parallel loop. w [n, k] is contiguous; rows of x and y may be strided. Requires
+/// n >= 12, for bf16 also an even k and AVX512-bf16. Sums are f32, in the order of k: the results
+/// equal those of f32_product and packed_product bit by bit.
 ///
-/// A copy of w would take a fifth of the time, because w is larger than x. So x is copied, in
-/// panels of 32 rows, and each tile of y^T reads rows of w where they are. The results have the
-/// bits of f32_product and packed_product, which copy w.
+/// Copies x to panels of 32 rows and reads w in place. For m = 64, packed_product needs a fifth of
+/// its time to copy w. The calling thread keeps the memory of the panels.
 template <class T>
 struct few_rows_product {
   std::int64_t m, n, k;
@@ -33,7 +34,7 @@ struct few_rows_product {
   T* y;
   std::int64_t y_stride;
 
-  /// Returns true if this product is faster than the others of this process.
+  /// Returns true if this product is faster than f32_product, packed_product and BLAS.
   static bool is_faster(std::int64_t m, std::int64_t n, std::int64_t k) {
     bool const small = m <= 128 && n >= 32 && k >= 32;
     if constexpr (is_bf16)
@@ -45,20 +46,24 @@ struct few_rows_product {
     word* const panels = aligned_scratch<word, 41>((m + width - 1) / width * panel_words());
     for (std::int64_t row = 0; row < m; row += width)
       pack(x + row * x_stride, std::min(width, m - row), panels + row / width * panel_words());
-    strips const all{*this, panels};
-    if constexpr (!is_bf16) with_lanes<float>(all);
+    std::int64_t const strips = n / strip_rows, grain = 1 + (std::int64_t{1} << 20) / (strip_rows * m * k);
+    tensors::parallel(strips, grain, [&](std::int64_t begin, std::int64_t end) {
+      // The last strip also has the rows that remain.
+      columns const part{*this, panels, begin * strip_rows, end == strips ? n : end * strip_rows};
+      if constexpr (!is_bf16) with_lanes<float>(part);
 #if defined(__x86_64__)
-    if constexpr (is_bf16) all.template operator()<16>();
+      if constexpr (is_bf16) part.template operator()<16>();
 #endif
+    });
   }
 
  private:
   static constexpr bool is_bf16 = std::is_same_v<T, at::BFloat16>;
-  using word = std::conditional_t<is_bf16, bf16_pair, float>;      ///< elements multiplied at once
-  using bits = std::conditional_t<is_bf16, std::uint16_t, float>;  ///< an element as a number
-  static constexpr std::int64_t width = 32, elements = sizeof(word) / sizeof(T);
+  using word = std::conditional_t<is_bf16, bf16_pair, float>;     ///< elements multiplied at once
+  using raw = std::conditional_t<is_bf16, std::uint16_t, float>;  ///< type in which elements are copied
+  static constexpr std::int64_t width = 32, strip_rows = 12, elements_of_word = sizeof(word) / sizeof(T);
 
-  std::int64_t panel_words() const { return k / elements * width; }
+  std::int64_t panel_words() const { return k / elements_of_word * width; }
 
   void pack(T const* from, std::int64_t count, word* to) const {
     if constexpr (!is_bf16) pack_turned<width>(from, x_stride, count, k, to);
@@ -67,52 +72,54 @@ struct few_rows_product {
 #endif
   }
 
-  /// Computes all tiles.
-  struct strips {
+  /// A task that computes the columns [begin, end) of y, at least 12, from rows of w.
+  struct columns {
     few_rows_product const& p;
     word const* panels;
+    std::int64_t begin, end;
 
     template <int W>
     [[gnu::always_inline]] void operator()() const {
-      constexpr std::size_t rows = W == 16 ? 12 : 4;
-      constexpr std::make_index_sequence<rows> all;
-      T turned[rows * width];
-      for (std::int64_t i = 0; i < p.n; i += rows) {
-        // The last strip begins early, so that it is complete.
-        std::int64_t const first = std::min(i, p.n - static_cast<std::int64_t>(rows));
+      constexpr std::size_t rows = W == 16 ? strip_rows : strip_rows / 3;
+      constexpr std::make_index_sequence<rows> each_row;
+      T turned[rows * width];  // a tile of the transpose of y
+      for (std::int64_t i = begin; i < end; i += rows) {
+        // The last tile overlaps the tile before it, so that it is complete.
+        std::int64_t const column = std::min(i, end - static_cast<std::int64_t>(rows));
         for (std::int64_t row = 0; row < p.m; row += width) {
           std::int64_t const count = std::min(width, p.m - row);
           word const* const panel = panels + row / width * p.panel_words();
           for (std::int64_t j = 0; j < count; j += 2 * W) {
-            if (count - j > W) tile<W, 2>(p.w + first * p.k, p.k, panel + j, turned + j, all);
-            else tile<W, 1>(p.w + first * p.k, p.k, panel + j, turned + j, all);
+            if (count - j > W) tile<W, 2>(p.w + column * p.k, p.k, panel + j, turned + j, each_row);
+            else tile<W, 1>(p.w + column * p.k, p.k, panel + j, turned + j, each_row);
           }
-          write<rows>(turned, count, p.y + row * p.y_stride + first);
+          write<rows>(turned, count, p.y + row * p.y_stride + column);
         }
       }
     }
 
    private:
-    /// Writes `count` columns of a tile [rows, width] to rows of y.
+    /// Writes the first `count` columns of a tile [Rows, width] as rows of y.
     template <std::int64_t Rows>
     [[gnu::always_inline]] void write(T const* turned, std::int64_t count, T* to) const {
       std::int64_t j = 0;
       for (; j + 4 <= count; j += 4)
         for (std::int64_t r = 0; r < Rows; r += 4)
-          turn_four(reinterpret_cast<bits const*>(turned + r * width + j), width,
-                    reinterpret_cast<bits*>(to + j * p.y_stride + r), p.y_stride);
+          turn_four(reinterpret_cast<raw const*>(turned + r * width + j), width,
+                    reinterpret_cast<raw*>(to + j * p.y_stride + r), p.y_stride);
       for (; j < count; ++j)
         for (std::int64_t r = 0; r < Rows; ++r) to[j * p.y_stride + r] = turned[r * width + j];
     }
 
-    /// Computes Vectors * W columns of a tile: products of rows of w, which begin `k` elements
-    /// apart, with a panel.
+    /// Computes Vectors * W columns of a tile: some rows of w, which begin `k` elements apart, times
+    /// a panel.
     template <int W, int Vectors, std::size_t... Row>
     [[gnu::always_inline]] static void tile(float const* rows, std::int64_t k, float const* panel, float* to,
                                             std::index_sequence<Row...>) {
       typename lanes<W>::real left[sizeof...(Row)] = {}, right[sizeof...(Row)] = {}, u, v;
       float x;
-      // One pointer per three rows: the CPU's addressing modes add one or two strides for free.
+      // One pointer per three rows: the CPU's addressing modes add one or two strides for free. So
+      // only every third pointer moves.
       float const* from[] = {rows + static_cast<std::int64_t>(Row / 3 * 3) * k...};
       for (std::int64_t l = 0; l < k; ++l, panel += width) {
         std::memcpy(&u, panel, sizeof u);

@@ -28,8 +28,8 @@ void turn_four(T const* from, std::int64_t from_step, T* to, std::int64_t to_ste
   for (std::int64_t i = 0; i < 4; ++i) std::memcpy(to + i * to_step, &y[i], sizeof y[i]);
 }
 
-/// Copies `count` rows of `length` elements to the columns of a panel [length, Width]. The rows
-/// begin `step` elements apart. Further columns are filled with 0.
+/// Transposes `count` rows of `length` elements to a panel [length, Width]. Row i becomes column i;
+/// the columns from `count` on are 0. The rows begin `step` elements apart.
 template <std::int64_t Width, class T>
 void pack_turned(T const* from, std::int64_t step, std::int64_t count, std::int64_t length, T* to) {
   std::int64_t const turned = count / 4 * 4, whole = length / 4 * 4;
@@ -37,8 +37,8 @@ void pack_turned(T const* from, std::int64_t step, std::int64_t count, std::int6
     for (std::int64_t i = 0; i < turned; i += 4) turn_four(from + i * step + l, step, to + l * Width + i, Width);
   for (std::int64_t l = whole; l < length; ++l)
     for (std::int64_t i = 0; i < turned; ++i) to[l * Width + i] = from[i * step + l];
-  for (std::int64_t i = turned; i < Width; ++i)
-    for (std::int64_t l = 0; l < length; ++l) to[l * Width + i] = i < count ? from[i * step + l] : 0;
+  for (std::int64_t l = 0; turned < Width && l < length; ++l)
+    for (std::int64_t i = turned; i < Width; ++i) to[l * Width + i] = i < count ? from[i * step + l] : 0;
 }
 
 /// Most elements of the matrix W of a linear map that panel_product computes faster than others.
