@@ -81,6 +81,8 @@ TEST_CASE("products of few rows are chosen by size and by the paths of products"
   redco::tensors::forced_bf16_path const bf16(bf16_path::packed);
   CHECK(few_rows_product<float>::is_faster(128, 32, 33));
   CHECK(!few_rows_product<float>::is_faster(129, 32, 33));
+  CHECK(few_rows_product<float>::is_faster(8, 32, 33));
+  CHECK(!few_rows_product<float>::is_faster(7, 32, 33));
   CHECK(!few_rows_product<float>::is_faster(64, 31, 33));
   CHECK(!few_rows_product<float>::is_faster(64, 32, 31));
   CHECK(few_rows_product<at::BFloat16>::is_faster(64, 32, 32) == redco::kernel::cpu::has_avx512_bf16());

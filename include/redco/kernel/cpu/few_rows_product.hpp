@@ -36,7 +36,7 @@ struct few_rows_product {
 
   /// Returns true if this product is faster than f32_product, packed_product and BLAS.
   static bool is_faster(std::int64_t m, std::int64_t n, std::int64_t k) {
-    bool const small = m <= 128 && n >= 32 && k >= 32;
+    bool const small = m >= 8 && m <= 128 && n >= 32 && k >= 32;
     if constexpr (is_bf16)
       return small && k % 2 == 0 && has_avx512_bf16() && tensors::bf16_path_in_use() == tensors::bf16_path::packed;
     return small && tensors::f32_path_in_use() == tensors::f32_path::packed;
