@@ -60,7 +60,7 @@ struct few_rows_product {
  private:
   static constexpr bool is_bf16 = std::is_same_v<T, at::BFloat16>;
   using word = std::conditional_t<is_bf16, bf16_pair, float>;     ///< elements multiplied at once
-  using raw = std::conditional_t<is_bf16, std::uint16_t, float>;  ///< type in which elements are copied
+  using raw = std::conditional_t<is_bf16, std::uint16_t, float>;  ///< type that copies elements
   static constexpr std::int64_t width = 32, strip_rows = 12, elements_of_word = sizeof(word) / sizeof(T);
 
   std::int64_t panel_words() const { return k / elements_of_word * width; }
@@ -111,8 +111,8 @@ struct few_rows_product {
         for (std::int64_t r = 0; r < Rows; ++r) to[j * p.y_stride + r] = turned[r * width + j];
     }
 
-    /// Computes Vectors * W columns of a tile: some rows of w, which begin `k` elements apart, times
-    /// a panel.
+    /// Computes Vectors * W columns of a tile: some rows of w, which begin `k` elements apart,
+    /// times a panel.
     template <int W, int Vectors, std::size_t... Row>
     [[gnu::always_inline]] static void tile(float const* rows, std::int64_t k, float const* panel, float* to,
                                             std::index_sequence<Row...>) {
