@@ -1,12 +1,12 @@
 #pragma once
 
+#include <redco/cost/checks.hpp>
 #include <redco/cost/detail/forward_pass.hpp>
 #include <redco/cost/detail/gathered_blocks.hpp>
 #include <redco/cost/detail/stage_edges.hpp>
 #include <redco/cost/detail/stage_gathers.hpp>
 #include <redco/cost/detail/stage_memory.hpp>
 #include <redco/cost/detail/stage_messages.hpp>
-#include <redco/cost/checks.hpp>
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/cost/operations.hpp>
