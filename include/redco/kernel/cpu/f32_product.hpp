@@ -67,19 +67,18 @@ struct f32_product {
   template <std::int64_t Width>
   static void pack(float const* from, std::int64_t vector, std::int64_t element, std::int64_t count,
                    std::int64_t length, float* to) {
-    std::int64_t const whole = count / Width;
-    if (vector == 1) {
-      for (std::int64_t l = 0; l < length; ++l)
-        for (std::int64_t s = 0; s < whole; ++s)
-          std::memcpy(to + (s * length + l) * Width, from + s * Width + l * element, Width * sizeof(float));
-    } else {
-      for (std::int64_t s = 0; s < whole; ++s)
-        pack_turned<Width>(from + s * Width * vector, vector, Width, length, to + s * Width * length);
+    if (vector != 1) {  // then elements are contiguous
+      for (std::int64_t i = 0; i < count; i += Width)
+        pack_turned<Width>(from + i * vector, vector, std::min(Width, count - i), length, to + i * length);
+      return;
     }
-    std::int64_t const left = count - whole * Width;
-    from += whole * Width * vector, to += whole * Width * length;
+    std::int64_t const whole = count / Width, left = count - whole * Width;
+    for (std::int64_t l = 0; l < length; ++l)
+      for (std::int64_t s = 0; s < whole; ++s)
+        std::memcpy(to + (s * length + l) * Width, from + s * Width + l * element, Width * sizeof(float));
+    from += whole * Width, to += whole * Width * length;
     for (std::int64_t l = 0; left > 0 && l < length; ++l)
-      for (std::int64_t i = 0; i < Width; ++i) to[l * Width + i] = i < left ? from[i * vector + l * element] : 0;
+      for (std::int64_t i = 0; i < Width; ++i) to[l * Width + i] = i < left ? from[i + l * element] : 0;
   }
 
   /// The part of the product with `columns` columns of b and `length` rows of b, from row l on.

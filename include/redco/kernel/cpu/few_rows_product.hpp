@@ -2,6 +2,7 @@
 
 #include <redco/kernel/cpu/lanes.hpp>
 #include <redco/kernel/cpu/pack_pairs.hpp>
+#include <redco/kernel/cpu/packed_tile.hpp>
 #include <redco/kernel/cpu/panel_product.hpp>
 #include <redco/kernel/cpu/scratch.hpp>
 #include <redco/tensor/bf16_path.hpp>
@@ -61,7 +62,8 @@ struct few_rows_product {
   static constexpr bool is_bf16 = std::is_same_v<T, at::BFloat16>;
   using word = std::conditional_t<is_bf16, bf16_pair, float>;     ///< elements multiplied at once
   using raw = std::conditional_t<is_bf16, std::uint16_t, float>;  ///< type that copies elements
-  static constexpr std::int64_t width = 32, strip_rows = 12, elements_of_word = sizeof(word) / sizeof(T);
+  static constexpr std::int64_t width = panel_columns, strip_rows = tile_rows,
+                                elements_of_word = sizeof(word) / sizeof(T);
 
   std::int64_t panel_words() const { return k / elements_of_word * width; }
 
@@ -136,29 +138,10 @@ struct few_rows_product {
 
 #if defined(__x86_64__)
     template <int W, int Vectors, std::size_t... Row>
-    REDCO_AVX512_BF16 static void tile(at::BFloat16 const* rows, std::int64_t k, bf16_pair const* panel,
-                                       at::BFloat16* to, std::index_sequence<Row...>) {
-      __m512 left[sizeof...(Row)], right[sizeof...(Row)];
-      ((left[Row] = right[Row] = _mm512_setzero_ps()), ...);
-      at::BFloat16 const* from[] = {rows + static_cast<std::int64_t>(Row / 3 * 3) * k...};
-      __m512bh x, u, v;
-      for (std::int64_t l = 0; l < k; l += 2, panel += width) {
-        u = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel));
-        if constexpr (Vectors == 2) v = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + W));
-        ((x = reinterpret_cast<__m512bh>(
-              _mm512_set1_epi32(static_cast<int>(pair_at(from[Row / 3 * 3] + static_cast<std::int64_t>(Row % 3) * k)))),
-          left[Row] = _mm512_dpbf16_ps(left[Row], x, u),
-          right[Row] = Vectors == 2 ? _mm512_dpbf16_ps(right[Row], x, v) : right[Row]),
-         ...);
-        (static_cast<void>(Row % 3 == 0 ? from[Row] += 2 : from[Row]), ...);
-      }
-      (_mm256_storeu_si256(reinterpret_cast<__m256i*>(to + static_cast<std::int64_t>(Row) * width),
-                           reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(left[Row]))),
-       ...);
-      if constexpr (Vectors == 2)
-        (_mm256_storeu_si256(reinterpret_cast<__m256i*>(to + static_cast<std::int64_t>(Row) * width + W),
-                             reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(right[Row]))),
-         ...);
+    static void tile(at::BFloat16 const* rows, std::int64_t k, bf16_pair const* panel, at::BFloat16* to,
+                     std::index_sequence<Row...> each_row) {
+      native_tile<at::BFloat16, Vectors>({rows, k, 2, k / 2, false}, panel, {to, width, Vectors * W, 1, 0, nullptr},
+                                         each_row);
     }
 #endif
   };

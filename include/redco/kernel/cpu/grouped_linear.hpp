@@ -48,6 +48,12 @@ struct tile_product {
 template <class T>
 void sum_of_products(std::int64_t m, std::int64_t n, tile_product<T> const* products, std::size_t count, T* c,
                      std::int64_t stride) {
+  if constexpr (!std::is_same_v<T, double>) {
+    auto const& [a, b, k] = *products;
+    bool const in_place = count == 1 && !a.transposed && b.transposed && b.stride == k;
+    if (in_place && few_rows_product<T>::is_faster(m, n, k))
+      return few_rows_product<T>{m, n, k, a.data, a.stride, b.data, c, stride}.run();
+  }
   if constexpr (std::is_same_v<T, at::BFloat16>)
     // Needs no scratch memory for sums in f32
     if (count == 1 && tensors::bf16_path_in_use() == tensors::bf16_path::packed)
@@ -91,16 +97,8 @@ struct grouped_problem {
     each_tile([&](expert_tile const& t) {
       std::int64_t first = 0;
       for (std::size_t i = 0; i < weights.size(); first += out(i++)) {
-        T const *const rows = x + t.begin * in, *const weight = weight_of(i, t.expert);
-        T* const to = y + t.begin * columns + first;
-        std::int64_t const count = t.end - t.begin;
-        if constexpr (!std::is_same_v<T, double>)
-          if (few_rows_product<T>::is_faster(count, out(i), in)) {
-            few_rows_product<T>{count, out(i), in, rows, in, weight, to, columns}.run();
-            continue;
-          }
-        tile_product<T> const one{{rows, in, false}, {weight, in, true}, in};
-        sum_of_products<T>(count, out(i), &one, 1, to, columns);
+        tile_product<T> const one{{x + t.begin * in, in, false}, {weight_of(i, t.expert), in, true}, in};
+        sum_of_products<T>(t.end - t.begin, out(i), &one, 1, y + t.begin * columns + first, columns);
       }
     });
   }

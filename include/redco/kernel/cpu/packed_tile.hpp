@@ -120,8 +120,8 @@ REDCO_AVX512_BF16 [[gnu::always_inline]] inline void store_sums(__m512 sums, til
 }
 
 /// Multiplies a few rows of `a` by one packed panel of b with AVX512-bf16 instructions, and writes
-/// the results to `to`.
-template <class C, std::size_t... Row>
+/// the results to `to`. Computes the first 16 * Vectors columns of the panel.
+template <class C, int Vectors, std::size_t... Row>
 REDCO_AVX512_BF16 void native_tile(pair_rows const& a, bf16_pair const* panel, tile_target<C> const& to,
                                    std::index_sequence<Row...>) {
   __m512 low[sizeof...(Row)], high[sizeof...(Row)];
@@ -132,22 +132,24 @@ REDCO_AVX512_BF16 void native_tile(pair_rows const& a, bf16_pair const* panel, t
   __m512bh x, b0, b1;
   for (std::int64_t p = 0; p < pairs; ++p, panel += panel_columns) {
     b0 = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel));
-    b1 = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + 16));
+    if constexpr (Vectors == 2) b1 = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + 16));
     ((x = reinterpret_cast<__m512bh>(
           _mm512_set1_epi32(static_cast<int>(pair_at(rows[Row / 3 * 3] + static_cast<int>(Row % 3) * step)))),
-      low[Row] = _mm512_dpbf16_ps(low[Row], x, b0), high[Row] = _mm512_dpbf16_ps(high[Row], x, b1)),
+      low[Row] = _mm512_dpbf16_ps(low[Row], x, b0),
+      high[Row] = Vectors == 2 ? _mm512_dpbf16_ps(high[Row], x, b1) : high[Row]),
      ...);
     ((Row % 3 == 0 ? static_cast<void>(rows[Row] += next) : static_cast<void>(0)), ...);
   }
   if (a.odd) {
     b0 = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel));
-    b1 = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + 16));
+    if constexpr (Vectors == 2) b1 = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + 16));
     ((x = reinterpret_cast<__m512bh>(_mm512_set1_epi32(a.at(Row, pairs)->x)),
-      low[Row] = _mm512_dpbf16_ps(low[Row], x, b0), high[Row] = _mm512_dpbf16_ps(high[Row], x, b1)),
+      low[Row] = _mm512_dpbf16_ps(low[Row], x, b0),
+      high[Row] = Vectors == 2 ? _mm512_dpbf16_ps(high[Row], x, b1) : high[Row]),
      ...);
   }
   (store_sums(low[Row], to, Row, 0), ...);
-  (store_sums(high[Row], to, Row, 16), ...);
+  if constexpr (Vectors == 2) (store_sums(high[Row], to, Row, 16), ...);
 }
 
 #endif
@@ -160,7 +162,7 @@ void multiply_panel(pair_rows a, bf16_pair const* panel, tile_target<C> to, std:
     for (; rows >= static_cast<std::int64_t>(Rows); rows -= Rows, a = a.from_row(Rows), to = to.from_row(Rows)) {
 #if defined(__x86_64__)
       if (native) {
-        native_tile<C>(a, panel, to, std::make_index_sequence<Rows>{});
+        native_tile<C, 2>(a, panel, to, std::make_index_sequence<Rows>{});
         continue;
       }
 #endif
