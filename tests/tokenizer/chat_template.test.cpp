@@ -115,16 +115,16 @@ TEST_CASE("a token that crosses the boundary of an answer belongs to the answer"
   CHECK(marked(12, 15) == std::vector{false, false, true});
 }
 
-TEST_CASE("without tags, an answer ends with the text that closes its message") {
+TEST_CASE("without tags, an answer ends with the tag that closes its message") {
   if (!available) return;
   using list = std::vector<std::string>;
   std::map<std::string, list> const expected{
-      {"chatml", {"two<|im_end|>\n\n", "four<|im_end|>\n\n"}},
+      {"chatml", {"two<|im_end|>", "four<|im_end|>"}},
       {"brackets", {" two <|endoftext|>", " four <|endoftext|>"}},
       {"headers", {"two<|eot_id|>", "four<|eot_id|>"}},
-      {"turns", {"two<end_of_turn>\n", "four<end_of_turn>\n"}},
-      // an earlier answer has no thoughts, and no end token of the conversation
-      {"thinking", {"two<|end|>\n", "<think>\n\n</think>\n\nfour<|end|>\n<|endoftext|>"}}};
+      {"turns", {"two<end_of_turn>", "four<end_of_turn>"}},
+      // an earlier answer has no thoughts; an end token of the conversation belongs to no answer
+      {"thinking", {"two<|end|>", "<think>\n\n</think>\n\nfour<|end|>"}}};
   for (auto const& [name, answers] : expected) {
     INFO(name);
     CHECK(answers_of(rt::chat_template(named(name), names, "a test").marked_text(talk)) == answers);
@@ -136,7 +136,7 @@ TEST_CASE("only answers from the first message on are marked") {
   for (std::string const name : {"chatml", "marked"}) {
     INFO(name);
     rt::chat_template const chat(named(name), names, "a test");
-    std::string const end = name == "marked" ? "<|endoftext|>" : "<|im_end|>\n\n";
+    std::string const end = name == "marked" ? "<|endoftext|>" : "<|im_end|>";
     CHECK(answers_of(chat.marked_text(talk, 2)) == std::vector<std::string>{"four" + end});
     CHECK(answers_of(chat.marked_text(talk, 1)) == std::vector<std::string>{"two" + end, "four" + end});
     CHECK(chat.marked_text(talk, 4).answers.empty());
@@ -150,13 +150,9 @@ TEST_CASE("templates that hide where an answer begins or ends are refused by nam
   };
   std::string const cure =
       "a/chat_template.jinja does not show where message 2 of a conversation begins and ends: enclose";
-  // the beginning of an answer is always written, the first question is left out, text is changed
-  CHECK(refused("{% for m in messages %}{{ m.content }}|{% endfor %}A:").starts_with(cure));
-  CHECK(refused("{% for m in messages[1:] %}{{ m.content }}|{% endfor %}{% if add_generation_prompt %}A:{% endif %}")
-            .starts_with(cure));
-  CHECK(
-      refused("{% for m in messages %}{{ m.content | upper }}|{% endfor %}{% if add_generation_prompt %}A:{% endif %}")
-          .starts_with(cure));
+  // an answer is left out, and the text before an answer depends on its words
+  CHECK(refused("{% for m in messages if m.role == 'user' %}{{ m.content }}|{% endfor %}").starts_with(cure));
+  CHECK(refused("{% for m in messages %}{{ messages[1].content[:1] }}{{ m.content }}|{% endfor %}").starts_with(cure));
 }
 
 TEST_CASE("a template's own refusal and wrong syntax are errors that name the template") {

@@ -55,9 +55,11 @@ class chat_template {
   std::string text(std::span<chat_message const> messages, bool asks = false) const;
 
   /// Returns the text of a conversation, and its answers from message `first` on. An answer is what
-  /// `{% generation %}` and `{% endgeneration %}` enclose. In a template without these tags, it is
-  /// the text that an assistant's message adds to the conversation before it and the beginning of
-  /// an answer. Throws the errors of `text`, also if this text cannot be found.
+  /// `{% generation %}` and `{% endgeneration %}` enclose. In a template without these tags, an
+  /// answer begins after the text that asks for it and ends with the tag that closes its turn, such
+  /// as "<|im_end|>". Renderings with a mark in the place of a message's content show this range,
+  /// so that it does not depend on the words of the answer. Throws the errors of `text`, also if
+  /// the template hides the range.
   chat_text marked_text(std::span<chat_message const> messages, std::size_t first = 0) const;
 
  private:
