@@ -91,3 +91,37 @@ mistakes = [{"id": f"run-{i}", "path": Path("include/redco/run/step.hpp"), "righ
 (switched,) = mutants.with_switches(mistakes).values()
 if not switched.startswith("(::redco_mutant(1) ? (x) : (#pragma (::redco_mutant(0) ? (x) : (once))"):
     sys.exit("a text within a longer text is not switched: " + switched[:100])
+
+# The hash of a mistake changes with its entry, the source file of its test case and the headers of
+# that file, and not with other files.
+with tempfile.TemporaryDirectory() as folder:
+    mutants.ROOT = Path(folder).resolve()
+    files = {"include/redco/run/step.hpp": "#include <redco/run/loss.hpp>\n", "include/redco/run/loss.hpp": "loss",
+             "tests/run/step.test.cpp": '#include <redco/run/step.hpp>\nTEST_CASE("a step"\n " ends")', "tests/files/ids.json": "1",
+             "tests/run/other.test.cpp": 'TEST_CASE("another") { read("ids.json"); }', "scripts/mutants": "",
+             "include/redco/run/other.hpp": "other"}
+    for name, text in files.items():
+        mutants.write(mutants.ROOT / name, text.encode())
+
+    def digest(test, what="a mistake"):
+        for function in (mutants.text_of, mutants.included, mutants.sources_of, mutants.files_digest):
+            function.cache_clear()
+        return mutants.digest_of({"what": what, "path": Path("include/redco/run/step.hpp"), "tests": [test]})
+
+    def changes(name, test):
+        before = digest(test)
+        (mutants.ROOT / name).write_text(files[name] + "changed")
+        after = digest(test)
+        (mutants.ROOT / name).write_text(files[name])
+        return before != after
+
+    for name, test, expected in (
+            ("include/redco/run/step.hpp", "test_run:a step ends", True), ("include/redco/run/loss.hpp", "test_run:a step ends", True),
+            ("tests/run/step.test.cpp", "test_run:a step*", True), ("tests/run/other.test.cpp", "test_run:a step*", False),
+            ("include/redco/run/other.hpp", "test_run", False), ("tests/run/other.test.cpp", "test_run", True),
+            ("tests/files/ids.json", "test_run:another", True), ("tests/files/ids.json", "test_run:a step ends", False),
+            ("scripts/mutants", "test_run:a step ends", True)):
+        if changes(name, test) != expected:
+            sys.exit(f"a change of {name} {'does not change' if expected else 'changes'} the hash of a mistake of {test}")
+    if digest("test_run:a step ends") == digest("test_run:a step ends", "another mistake"):
+        sys.exit("the entry of a mistake does not change its hash")

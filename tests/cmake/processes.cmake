@@ -69,7 +69,7 @@ if("run" IN_LIST redco_rooms AND NOT REDCO_SANITIZE)
   # One process does not arrive: the others wait for it.
   set_tests_properties(processes.tcp_missing PROPERTIES PROCESSORS 1)
   # Foreign connections to the meeting port, and the way in which processes end.
-  foreach(check flood forged failure second_job store ipv6)
+  foreach(check flood forged failure second_job wrong_secret untrusted one_host store ipv6)
     redco_add_test(processes.${check} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/processes/strangers.py ${check}
       $<TARGET_FILE:processes> PROPERTIES PROCESSORS 1 SKIP_REGULAR_EXPRESSION "skipped: ")
   endforeach()

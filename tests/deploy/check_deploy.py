@@ -72,6 +72,7 @@ def check_variables(job, nodes):
         assert not unknown, f"a {job['kind']} sets {unknown}, which options/launch does not read"
         assert variables["PET_NNODES"] == str(nodes) and variables["PET_NODE_RANK"] == str(rank)
         assert variables["PET_NPROC_PER_NODE"] == "1", "one process for each pod"
+        assert len(variables["REDCO_SECRET"]) >= 16, "pods meet on a network, so they need a secret"
 
 
 def check_command(command, arguments):

@@ -3,6 +3,14 @@ training operator 1.9 for a PyTorchJob, trainer 2 with its runtime torch-distrib
 TrainJob."""
 
 
+SECRET = "the value of the Secret redco"
+
+
+def variables_of(entries):
+    """Returns the variables of a container's `env`. A value from a Secret is SECRET."""
+    return {one["name"]: SECRET if "valueFrom" in one else one["value"] for one in entries}
+
+
 def pods_of_pytorch_job(job):
     name, specs = job["metadata"]["name"], job["spec"]["pytorchReplicaSpecs"]
     nodes = sum(spec.get("replicas", 1) for spec in specs.values())
@@ -15,6 +23,7 @@ def pods_of_pytorch_job(job):
         "MASTER_PORT": str(port), "PET_MASTER_PORT": str(port),
         "WORLD_SIZE": str(nodes * (int(each) if each.isdigit() else 1)), "RANK": str(rank),
         "PET_NODE_RANK": str(rank), "PET_NPROC_PER_NODE": each, "PET_NNODES": str(nodes),
+        **variables_of(container.get("env", [])),
     } for rank in range(nodes)]
 
 
@@ -25,7 +34,7 @@ def pods_of_train_job(job):
     nodes = trainer.get("numNodes", 1)
     return [{
         "PET_NNODES": str(nodes), "PET_NPROC_PER_NODE": str(trainer.get("numProcPerNode", cpus)), "PET_NODE_RANK": str(rank),
-        "PET_MASTER_ADDR": f"{name}-node-0-0.{name}", "PET_MASTER_PORT": "29500",
+        "PET_MASTER_ADDR": f"{name}-node-0-0.{name}", "PET_MASTER_PORT": "29500", **variables_of(trainer.get("env", [])),
     } for rank in range(nodes)]
 
 

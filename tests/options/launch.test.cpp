@@ -232,6 +232,56 @@ TEST_CASE("REDCO_SECRET is read with any launcher, must not be short and is neve
   }
 }
 
+TEST_CASE("REDCO_TRUSTED_NETWORK is 0 or 1") {
+  std::map<std::string, std::string> pod{
+      {"WORLD_SIZE", "2"}, {"RANK", "1"}, {"MASTER_ADDR", "b"}, {"MASTER_PORT", "23456"}};
+  CHECK(!of(pod).trusts_network);
+  pod["REDCO_TRUSTED_NETWORK"] = "0";
+  CHECK(!of(pod).trusts_network);
+  pod["REDCO_TRUSTED_NETWORK"] = "1";
+  CHECK(of(pod).trusts_network);
+  pod["REDCO_TRUSTED_NETWORK"] = "yes";
+  CHECK(refusal(pod).starts_with("64 REDCO_TRUSTED_NETWORK=yes: 1 lets processes meet"));
+}
+
+TEST_CASE("processes meet on their host if all are there, unless they were given the number of an address") {
+  using redco::options::meets_on_this_host;
+  launch one{.processes = 4, .processes_on_host = 4, .launcher = "srun", .host = "node1", .port = 29500};
+  CHECK(meets_on_this_host(one));
+  one.processes_on_host = 2;
+  CHECK(!meets_on_this_host(one));
+  one.host = "127.0.0.1";
+  CHECK(meets_on_this_host(one));
+  one.host = "::1";
+  CHECK(meets_on_this_host(one));
+  one.processes_on_host = 4;
+  one.host = "10.0.0.1";
+  CHECK(!meets_on_this_host(one));
+  one.host = "fe80::1";
+  CHECK(!meets_on_this_host(one));
+  one.has_store = true;
+  CHECK(meets_on_this_host(one));
+  one.processes_on_host = 2;
+  CHECK(!meets_on_this_host(one));
+}
+
+TEST_CASE("the log says who can join a run without a secret") {
+  using redco::options::joining_without_secret;
+  launch one{.processes = 4, .processes_on_host = 2, .launcher = "srun", .host = "node1", .port = 29500};
+  CHECK(joining_without_secret(one) ==
+        "REDCO_SECRET is not set, so any program on the network that reaches node1:29500 before the last process "
+        "connects can join the run");
+  one.has_store = true;
+  CHECK(joining_without_secret(one).find("reaches node1:29500 and reads the launcher's store there before") !=
+        std::string::npos);
+  one.host = "127.0.0.1";
+  CHECK(joining_without_secret(one).find("any program on this host that reaches") != std::string::npos);
+  one.secret = "0123456789abcdef";
+  CHECK(joining_without_secret(one).empty());
+  one = {.processes = 4, .launcher = "mpirun"};
+  CHECK(joining_without_secret(one).empty());
+}
+
 TEST_CASE("launchers that contradict each other are refused") {
   CHECK(refusal({{"REDCO_PROCESSES", "3"},
                  {"REDCO_PROCESS", "2"},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks foreign connections to the port where processes of redco meet by TCP.
 
-    strangers.py flood|forged|failure|second_job|store|ipv6 PROGRAM
+    strangers.py flood|forged|failure|second_job|wrong_secret|untrusted|one_host|store|ipv6 PROGRAM
 
 PROGRAM is `processes` of this folder. This script implements the wire format independently, in
 Python, with HMAC of its standard library.
@@ -18,7 +18,7 @@ import sys
 import time
 from pathlib import Path
 
-PEER_LOST, RENDEZVOUS = 69, 76
+USAGE, PEER_LOST, RENDEZVOUS = 64, 69, 76
 MARK, PROTOCOL = b"redco\r\n\x1a", 1
 HEAD_MARK = 0x6F636472
 FAILED, ANSWERED = -1, -2  # in place of a rank in notices
@@ -262,6 +262,37 @@ def second_job(program):
         one.end(0, "all holds")
 
 
+def wrong_secret(program):
+    """Process 0 names a process that has another secret."""
+    job = Job(program, 3, ["--runs", 0, "--deadline", 10], REDCO_SECRET="the first job's secret")
+    job.start(0).await_door()
+    job.start(1)
+    other = Job(program, 3, ["--runs", 0, "--deadline", 2], port=job.port, REDCO_SECRET="the second job's secret")
+    other.start(2).end(RENDEZVOUS, "knows another REDCO_SECRET")
+    job.all[0].end(RENDEZVOUS, "0, 1 came, 2 did not within 10000 ms; with another REDCO_SECRET called process 2 (from 127.0.0.1)")
+
+
+def untrusted(program):
+    """Without a secret, processes meet only on loopback or on a trusted network."""
+    for process, environment in (0, {}), (1, {}), (1, {"REDCO_TRUSTED_NETWORK": "0"}):
+        job = Job(program, 2, ["--runs", 0, "--deadline", 1], port=29500, **{"REDCO_MEET": "192.0.2.1:29500", **environment})
+        job.start(process).end(USAGE, "REDCO_SECRET is not set, so any program on the network that reaches 192.0.2.1:29500")
+    for environment in {"REDCO_TRUSTED_NETWORK": "1"}, {"REDCO_SECRET": "0123456789abcdef"}:
+        job = Job(program, 2, ["--runs", 0, "--deadline", 1], port=29500, **{"REDCO_MEET": "192.0.2.1:29500", **environment})
+        job.start(1).end(RENDEZVOUS, "does not let it in within 1000 ms")
+
+
+def one_host(program):
+    """Processes that are all on one host meet on loopback although they were given a name."""
+    job = Job(program, 2, ["--runs", 0, "--deadline", 20], host=socket.gethostname(), port=free_port())
+    job.start(0).await_door()
+    found = [door[0] for door in job.all[0].doors()]
+    assert found == ["0100007F"], f"listens at {found}"
+    job.start(1)
+    for one in job.all:
+        one.end(0, "all holds")
+
+
 def store(program):
     """One agent of torchrun starts programs one after another, which use equal names in its store.
     """
@@ -297,7 +328,8 @@ def ipv6(program):
 if __name__ == "__main__":
     check, where = sys.argv[1:]
     try:
-        {"flood": flood, "forged": forged, "failure": failure, "second_job": second_job, "store": store, "ipv6": ipv6}[check](where)
+        {"flood": flood, "forged": forged, "failure": failure, "second_job": second_job, "wrong_secret": wrong_secret,
+         "untrusted": untrusted, "one_host": one_host, "store": store, "ipv6": ipv6}[check](where)
     finally:
         for process in Process.started:
             process.popen.kill()

@@ -7,6 +7,7 @@
 #include <redco/comm/in_process_group.hpp>
 #include <redco/tensor/tensor_memory.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/options/cpu_quota.hpp>
 #include <redco/options/value_text.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
@@ -47,7 +48,8 @@ REDCO_INLINE void thread_world::run(tensors::function_ref<void(rank_context&)> f
   crew_->begin();
   lifeline& line = *crew_->line;
   int const asked = crew_->options.threads;
-  int const each = asked > 0 ? asked : std::max(1, at::get_num_threads() / crew_->shape.ranks());
+  int const each =
+      asked > 0 ? asked : std::max(1, std::min(at::get_num_threads(), options::cpu_quota()) / crew_->shape.ranks());
   std::optional<clock::time_point> last;  // time when all ranks must have ended after a failure
   crew_->threads.run({line, *crew_->groups, each, crew_->options.deadline, f}, std::chrono::milliseconds(50),
                      [&](std::vector<int> const& busy) {

@@ -19,6 +19,8 @@ struct launch {
   bool has_store = false;
   std::string start_id = {};  ///< id of this start; separates it from other runs at the same port
   std::string secret = {};    ///< value of REDCO_SECRET; processes with another secret are rejected
+  /// True if REDCO_TRUSTED_NETWORK is 1: processes may meet on a network without a secret.
+  bool trusts_network = false;
 
   /// Returns true for process 0, which prints the program's output.
   bool first() const { return process == 0; }
@@ -28,9 +30,9 @@ struct launch {
 /// variables are set, in this order: REDCO_*, torchrun, mpirun (Open MPI or MPICH), srun, PET_*
 /// (Kubernetes TrainJob), RANK and WORLD_SIZE (PyTorchJob). README.md lists the variables.
 ///
-/// Throws `error` with exit code 64 for invalid values, for a REDCO_SECRET under 16 characters, and
-/// if two launchers contradict each other. Also throws 64 under prterun and prun, because PMIx
-/// gives no number of processes.
+/// Throws `error` with exit code 64 for invalid values, for a REDCO_SECRET under 16 characters, for
+/// a REDCO_TRUSTED_NETWORK other than 0 and 1, and if two launchers contradict each other. Also
+/// throws 64 under prterun and prun, because PMIx gives no number of processes.
 launch launch_of(std::function<char const*(char const* name)> const& environment);
 
 /// Returns the processes of this run, read once from this process's environment variables.
@@ -42,6 +44,20 @@ inline std::string meeting_address(launch const& one) {
   bool const brackets = one.host.find(':') != std::string::npos;
   return (brackets ? "[" + one.host + "]" : one.host) + ":" + std::to_string(one.port);
 }
+
+/// Returns true if only programs on this host can reach the address at which the processes connect.
+/// Processes that are all on this host connect by loopback, unless they were given the number of
+/// another address.
+inline bool meets_on_this_host(launch const& one) {
+  bool const loopback = one.host == "localhost" || one.host.starts_with("127.") || one.host == "::1";
+  bool const number =
+      one.host.find(':') != std::string::npos || one.host.find_first_not_of("0123456789.") == std::string::npos;
+  return loopback || (one.processes_on_host == one.processes && (one.has_store || !number));
+}
+
+/// Returns a sentence on who can join the run without a secret. Returns "" if REDCO_SECRET is set,
+/// or if the processes connect by MPI.
+std::string joining_without_secret(launch const& one);
 
 /// Returns a description of the processes of a run for messages, such as "4 processes that torchrun
 /// started, which meet at HOST:PORT".

@@ -98,6 +98,17 @@ inline std::string secret(launch_variables const& in) {
   return text;
 }
 
+/// Returns true if REDCO_TRUSTED_NETWORK is 1. Throws `error` with exit code 64 if it is neither 0
+/// nor 1.
+inline bool trusts_network(launch_variables const& in) {
+  std::string const text = in.text("REDCO_TRUSTED_NETWORK");
+  if (!text.empty() && text != "0" && text != "1")
+    throw error(exit_code::usage,
+                "REDCO_TRUSTED_NETWORK=" + text +
+                    ": 1 lets processes meet on a network without REDCO_SECRET, 0 does not; give one of them");
+  return text == "1";
+}
+
 inline void complete_by_hand(launch_variables const& in, launch& one) {
   one.processes_on_host = in.number_or("REDCO_PROCESSES_HERE", 1, one.processes, 1);
   std::string const meet = in.text("REDCO_MEET");
@@ -249,7 +260,16 @@ REDCO_INLINE launch launch_of(std::function<char const*(char const* name)> const
   // A single process needs no rendezvous
   if (chosen.processes > 1) all.front().complete(in, chosen);
   chosen.secret = detail::secret(in);
+  chosen.trusts_network = detail::trusts_network(in);
   return chosen;
+}
+
+REDCO_INLINE std::string joining_without_secret(launch const& one) {
+  if (one.host.empty() || !one.secret.empty()) return "";
+  std::string const who = meets_on_this_host(one) ? "any program on this host" : "any program on the network";
+  return "REDCO_SECRET is not set, so " + who + " that reaches " + meeting_address(one) +
+         (one.has_store ? " and reads the launcher's store there" : "") +
+         " before the last process connects can join the run";
 }
 
 REDCO_INLINE launch const& launched() {

@@ -216,6 +216,7 @@ REDCO_INLINE void fit_runner::log_start(std::string const& config) {
     log.quiet_line("ranks: " + std::to_string(each) + " in each of " + options::to_text(how) +
                    "; large sums are made " +
                    (by_process ? "in each process, then over the processes" : "in rank order"));
+    if (std::string const anyone = options::joining_without_secret(how); !anyone.empty()) log.warning(anyone);
   }
   if (where_.device() != tensors::cpu_device() && plan_.mesh.ranks() > 1 && !where_.options().deterministic)
     log.quiet_line("sums on devices: in NCCL's order and rounding, among threads that share a device in rank order");

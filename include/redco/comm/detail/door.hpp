@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,6 +71,7 @@ class door {
           ++one;
           continue;
         }
+        if (one->talk.has_wrong_secret()) note_wrong_secret(*one);
         std::optional<caller> proven;
         if (useful) proven = std::move(*one);
         one = waiting_.erase(one);
@@ -79,8 +81,12 @@ class door {
     return {};
   }
 
+  /// Returns the processes that called with another secret, with the address of their last call.
+  /// Has at most 64 entries.
+  std::map<int, std::string> const& wrong_secrets() const { return wrong_secrets_; }
+
  private:
-  static constexpr std::size_t most_waiting = 256;
+  static constexpr std::size_t most_waiting = 256, most_noted = 64;
   // A process of this run sends all its bytes at once.
   static constexpr auto patience = std::chrono::seconds(10);
 
@@ -109,6 +115,10 @@ class door {
       }
   }
 
+  void note_wrong_secret(caller const& one) {
+    if (wrong_secrets_.size() < most_noted) wrong_secrets_[one.talk.process()] = one.line.peer_address();
+  }
+
   /// Closes the oldest connection that has not sent a greeting. If every connection has sent one,
   /// closes the oldest connection.
   void drop_oldest() {
@@ -122,6 +132,7 @@ class door {
   std::string key_;
   int least_;
   std::list<caller> waiting_;
+  std::map<int, std::string> wrong_secrets_;
 };
 
 }  // namespace redco::comm::detail

@@ -75,6 +75,8 @@ class handshake {
 
   std::string take_output() { return std::exchange(output_, {}); }
   std::string const& fault() const { return fault_; }
+  /// Returns true if the peer is a process of this run that does not know the key.
+  bool has_wrong_secret() const { return has_wrong_secret_; }
   std::string const& text() const { return text_; }
   int process() const { return peer_.process; }
   /// Returns true if the peer has sent the greeting of a process of this run. The peer may still
@@ -123,8 +125,8 @@ class handshake {
 
   void take_text() {
     text_ = in_;
-    if (!equal_secrets(text_of(proof_), text_of(proof(!answers_, peer_, text_))))
-      fault_ = "it does not know the secret of this run";
+    has_wrong_secret_ = !equal_secrets(text_of(proof_), text_of(proof(!answers_, peer_, text_)));
+    if (has_wrong_secret_) fault_ = "it does not know the secret of this run";
     need(stage::over, 0);
   }
 
@@ -143,7 +145,7 @@ class handshake {
 
   wire::greeting own_, peer_ = {};
   std::string key_;
-  bool answers_;
+  bool answers_, has_wrong_secret_ = false;
   int least_ = 0, most_ = 0;
   std::size_t most_text_ = 0;
   stage stage_ = stage::greeting;

@@ -42,9 +42,9 @@ class meeting_point {
   std::vector<socket> opened() {
     if (!store_) {
       key_ = made_key("");
-      return listening_at(how_.host, how_.port);
+      return listening_at(host(), how_.port);
     }
-    std::string const towards = socket::address_towards(how_.host, how_.port), random = random_text();
+    std::string const towards = socket::address_towards(host(), how_.port), random = random_text();
     bool const only_here = socket::is_loopback(towards) && how_.processes_on_host < how_.processes;
     std::vector<socket> all;
     if (only_here) all.push_back(socket::listening_everywhere(0));
@@ -67,7 +67,7 @@ class meeting_point {
   /// Returns the address and key with which another process connects to process 0. Throws
   /// std::runtime_error if process 0 has not opened its sockets yet.
   address found() {
-    if (!store_) return {how_.host, how_.port, made_key("")};
+    if (!store_) return {host(), how_.port, made_key("")};
     if (!store_->has(name())) throw std::runtime_error("process 0 has not written into the launcher's store");
     std::optional<wire::endpoint> const at = wire::read_endpoint(store_->get(name(), std::chrono::seconds(5)));
     if (!at) throw std::runtime_error("the launcher's store has something else under " + name());
@@ -75,6 +75,12 @@ class meeting_point {
   }
 
  private:
+  /// Returns the host at which the processes connect: loopback if all of them are on this host.
+  std::string host() const {
+    bool const named = !socket::is_loopback(how_.host) && how_.host != "localhost";
+    return named && options::meets_on_this_host(how_) ? "127.0.0.1" : how_.host;
+  }
+
   std::string name() const { return "redco/" + how_.start_id + "/meeting"; }
 
   std::string made_key(std::string const& random) const {

@@ -13,6 +13,7 @@
 #include <redco/comm/world.hpp>
 #include <redco/tensor/tensor_memory.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/options/cpu_quota.hpp>
 #include <redco/options/launch.hpp>
 #include <redco/options/value_text.hpp>
 
@@ -36,14 +37,14 @@
 
 namespace redco::comm::detail {
 
-/// Returns the number of threads that this process may use. It is the number of cores to which the
-/// process is bound, or else this process's share of the host's cores.
+/// Returns the number of threads that this process may use.
 inline int threads_of_process() {
   cpu_set_t own;
   CPU_ZERO(&own);
   long const all = sysconf(_SC_NPROCESSORS_ONLN);
   long const mine = sched_getaffinity(0, sizeof own, &own) == 0 ? CPU_COUNT(&own) : all;
-  return static_cast<int>(std::max(1L, mine < all ? mine : all / options::launched().processes_on_host));
+  return static_cast<int>(
+      options::threads_within(mine, all, options::launched().processes_on_host, options::cpu_quota()));
 }
 
 /// A world of the processes that a launcher started. Each process has the same number of

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -47,8 +48,14 @@ class rendezvous {
   }
 
   /// Connects all processes and returns the sockets and addresses. Throws `error` with exit code 76
-  /// if this fails; the message names the processes that came and those that are missing.
+  /// if this fails; the message names the processes that came and those that are missing. Throws
+  /// `error` with exit code 64 if any program on a network could join, because there is no secret.
   joined join() {
+    if (std::string const anyone = options::joining_without_secret(how_);
+        !anyone.empty() && !options::meets_on_this_host(how_) && !how_.trusts_network)
+      throw error(exit_code::usage, anyone +
+                                        "; set REDCO_SECRET to one value on all hosts (`openssl rand -hex 16`), or "
+                                        "REDCO_TRUSTED_NETWORK=1 if you trust everyone who can reach this port");
     try {
       meeting_point point(how_, left());
       if (how_.first()) gather(point);
@@ -81,6 +88,7 @@ class rendezvous {
         give_up(members);
       }
       std::optional<door::caller> one = entrance.next(std::min(left(), std::chrono::milliseconds(100)));
+      wrong_secrets_ = entrance.wrong_secrets();
       for (auto& member : members)
         if (member && !is_there(member->line)) member.reset();
       if (!one) continue;
@@ -118,7 +126,15 @@ class rendezvous {
       which += (which.empty() ? "" : ", ") + std::to_string(who);
     }
     refuse_all(members, ": " + came + " came, " + missing + " did not within " + std::to_string(limit_.count()) +
-                            " ms; see what became of the others, or raise the deadline");
+                            " ms" + refused_callers() + "; see what became of the others, or raise the deadline");
+  }
+
+  /// Returns a description of the processes that called with another secret, for a message.
+  std::string refused_callers() const {
+    std::string words;
+    for (auto const& [process, address] : wrong_secrets_)
+      words += (words.empty() ? "" : ", ") + std::to_string(process) + " (from " + address + ")";
+    return words.empty() ? "" : "; with another REDCO_SECRET called process " + words;
   }
 
   [[noreturn]] void refuse_all(std::vector<std::optional<door::caller>>& members, std::string const& why) {
@@ -285,6 +301,7 @@ class rendezvous {
   clock::time_point end_;
   wire::greeting own_;
   joined all_;
+  std::map<int, std::string> wrong_secrets_;  ///< address of each process with another secret
 };
 
 }  // namespace redco::comm::detail

@@ -93,6 +93,13 @@ class socket {
     return address_text(own, bytes);
   }
 
+  /// Returns the numeric address of the other side of the connection; "" if it has closed.
+  std::string peer_address() const {
+    sockaddr_storage peer = {};
+    socklen_t bytes = sizeof peer;
+    return getpeername(number_, reinterpret_cast<sockaddr*>(&peer), &bytes) == 0 ? address_text(peer, bytes) : "";
+  }
+
   /// Returns true if `host` is a numeric address, not a name.
   static bool is_address(std::string const& host) {
     addrinfo wanted = {};
