@@ -91,7 +91,7 @@ TEST_CASE("missing, absurd, contradictory, unknown and unsupported settings are 
     CHECK(refusal(std::string(R"("num_hidden_layers": 2, "model_type": ")") + family + '"')
               .starts_with(std::string(R"(c.json: "model_type" is ")") + family +
                            "\", which is not supported: redco lacks " + lacks));
-  for (std::string const bad : {"-5", "0", "4611686018427387904", "18446744073709551615", "48.0", "\"48\"", "[48]"})
+  for (std::string const bad : {"-5", "0", "4611686018427387904", "18446744073709551615", "48.5", "\"48\"", "[48]"})
     CHECK(refusal(R"("model_type": "gpt2", "vocab_size": )" + bad) ==
           "c.json: \"vocab_size\" is " + bad + "; write an integer from 1 to 268435456");
   CHECK(with(R"("n_ctx": 64)") ==
@@ -166,6 +166,30 @@ TEST_CASE("bookkeeping keys and empty values change nothing and are listed") {
                                            "rope_scaling", "transformers.js_config", "unsloth_version",
                                            "use_sliding_window"});
   CHECK(c.architecture() == "GPT2LMHeadModel");
+}
+
+TEST_CASE("a value of 0 says as little as null and false, and an integer may be written as 48.0") {
+  auto const with = [](std::string const& more) { return refusal(llama + ", " + more); };
+  for (std::string const nothing :
+       {R"("attention_probs_dropout_prob": 0)", R"("shared_expert_intermediate_size": 0)", R"("attn_bias": 0.0)",
+        R"("layer_types": ["full_attention", "full_attention"])", R"("rope_scaling": false)", R"("rope_scaling": 0)",
+        R"("is_decoder": 0)", R"("pruned_heads": [])", R"("attention_bias": 0)", R"("tie_word_embeddings": 0)",
+        R"("quantization_config": {"bits": 0, "modules": [], "more": {"on": false}})", R"("n_lyaer": 0)"}) {
+    INFO(nothing);
+    CHECK(with(nothing) == "accepted");
+  }
+  CHECK(with(R"("embedding_multiplier": 0)").find("a factor on values") != std::string::npos);
+  CHECK(with(R"("moe_layers": [0])").find("a mixture of experts") != std::string::npos);
+  CHECK(with(R"("quantization_config": {"bits": 4, "modules": []})").find("quantized") != std::string::npos);
+  CHECK(with(R"("attention_bias": 2)") == "c.json: \"attention_bias\" is 2; write true or false");
+  CHECK(config_of<redco::llama>(llama + R"(, "attention_bias": 1)").attention_bias);
+  CHECK(with(R"("layer_types": ["full_attention", "sliding_attention"])") ==
+        "c.json: \"layer_types\" has a sliding window in 1 of 2 layers, but this family computes none here; correct "
+        "\"layer_types\" or \"sliding_window\"");
+  CHECK(refusal(gpt2 + R"(, "layer_types": ["full_attention", "full_attention"])") == "accepted");
+  CHECK(refusal(gpt2 + R"(, "layer_types": ["full_attention", "linear_attention"])") != "accepted");
+  CHECK(config_of<redco::gpt2>(gpt2 + R"(, "n_ctx": 48.0, "n_inner": 1e2)").ffn() == 100);
+  CHECK(with(R"("head_dim": 12.5)") == "c.json: \"head_dim\" is 12.5; write an integer from 1 to 268435456");
 }
 
 TEST_CASE("a key that changes the computation is refused with its meaning") {

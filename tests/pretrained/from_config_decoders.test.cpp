@@ -22,6 +22,12 @@ TEST_CASE("a Qwen2 has a sliding window in all of its layers or in none") {
   CHECK(refusal(qwen2 + R"(, "use_sliding_window": true, "max_window_layers": 2)").find("in some layers only") !=
         std::string::npos);
   CHECK(refusal(qwen2 + R"(, "layer_types": ["chunked"])").find("which is not supported") != std::string::npos);
+  std::string const null = R"(, "use_sliding_window": true, "max_window_layers": 0)";
+  std::string const unsized = qwen2.substr(0, qwen2.rfind(','));
+  CHECK(config_of<redco::llama>(unsized + R"(, "sliding_window": null)" + null).window == 0);
+  CHECK(config_of<redco::llama>(unsized + null).window == 4096);
+  CHECK(refusal(unsized + R"(, "sliding_window": 0, "layer_types": ["sliding_attention"])").find("has no size") !=
+        std::string::npos);
 }
 
 TEST_CASE("a Qwen3 norms queries and keys in heads of 128 features unless it says otherwise") {
@@ -47,6 +53,12 @@ TEST_CASE("a Mistral with a null window has none, and one without the key has th
   CHECK(window("") == 4096);
   CHECK(window(R"(, "sliding_window": null)") == 0);
   CHECK(window(R"(, "sliding_window": 7)") == 7);
+  CHECK(window(R"(, "sliding_window": 0)") == 0);
+  CHECK(window(R"(, "sliding_window": false)") == 0);
+  std::string const sliding = R"(, "layer_types": ["sliding_attention", "sliding_attention", "sliding_attention"])";
+  CHECK(window(sliding) == 4096);
+  CHECK(refusal(mistral + sliding + R"(, "sliding_window": null)").find("in 3 of 3 layers") != std::string::npos);
+  CHECK(refusal(mistral + R"(, "layer_types": ["full_attention"])").find("in 0 of 3 layers") != std::string::npos);
 }
 
 TEST_CASE("a SmolLM3 does not rotate the blocks of its list or interval, and refuses windows") {
@@ -108,11 +120,13 @@ TEST_CASE("a Gemma has windows, soft caps and rotary bases as its config says") 
       "sliding_attention", "full_attention", "sliding_attention", "sliding_attention"], "_sliding_window_pattern": 6)";
   CHECK(full(gemma3 + types) == list{0, 1, 4});
   CHECK(full(gemma2 + types) == list{0, 1, 4});
+  CHECK(full(gemma2 + R"(, "sliding_window_size": 4096)") == list{1, 3, 5});  // not read
 
   redco::models::gemma_config const two =
       read(gemma2 + R"(, "query_pre_attn_scalar": 16, "final_logit_softcapping": 7.5,
       "attn_logit_softcapping": null, "pad_token_id": null, "rope_parameters": {"rope_theta": 500.0}, "tie_word_embeddings": false)");
   CHECK((two.logit_cap == 7.5 && two.score_cap == 0 && two.score_factor() == 0.25 && two.padding == -1 && !two.tied));
+  CHECK(read(gemma2 + R"(, "attn_logit_softcapping": 0, "final_logit_softcapping": false)").score_cap == 0);
   CHECK((two.theta == 500 && two.local_theta == 500 && !two.query_key_norm));
   redco::models::gemma_config const plain = read(gemma3);
   CHECK((plain.logit_cap == 0 && plain.score_cap == 0 && plain.padding == 0 && plain.tied && plain.query_key_norm));
@@ -212,6 +226,8 @@ TEST_CASE("sizes and options of mixtures of experts are read, and blocks without
   CHECK(mixture_of(qwen + R"(, "sliding_window": 7, "use_sliding_window": true)").window == 7);
   CHECK(mixture_of(qwen + R"(, "use_sliding_window": true)").window == 4096);
   CHECK(mixture_of(qwen + R"(, "sliding_window": null, "use_sliding_window": true)").window == 0);
+  CHECK(numbers_of(qwen + R"(, "use_qk_norm": true, "shared_expert_intermediate_size": 0, "qkv_bias": false)") ==
+        numbers(12, 2 * 12));
   CHECK(numbers_of(qwen + R"(, "decoder_sparse_step": 1, "mlp_only_layers": [])") == numbers(12, 2 * 12));
   CHECK(numbers_of(qwen + R"(, "mlp_only_layers": [3])") == numbers(12, 2 * 12));
   auto const refuses = [](std::string const& members, std::string const& why) {

@@ -32,7 +32,7 @@ void read_bert_keys(config_reader& c, Config& g, known_classes const& known) {
   g.deviation = read_deviation(c);
   c.only("position_embedding_type", "absolute");
   c.skip({"tie_word_embeddings", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
-          "pooler_size_per_head"});
+          "pooler_size_per_head", "sbert_ce_default_activation_function"});
 }
 
 /// A reader that makes a BERT sequence classifier from the keys of a config.json.

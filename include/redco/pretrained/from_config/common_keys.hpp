@@ -124,7 +124,7 @@ inline double read_one_dropout(config_reader& c, std::initializer_list<std::stri
 inline std::int64_t read_classes(config_reader& c) {
   json::json_value const* const labels = c.find("id2label");
   std::int64_t named = 2;
-  bool const has_labels = labels != nullptr && !says_nothing(*labels);
+  bool const has_labels = labels != nullptr && (labels->is_object() ? !labels->empty() : !says_nothing(*labels));
   if (has_labels) {
     if (!labels->is_object()) c.refuse("\"id2label\" names no label; write {\"0\": \"name\", ...}");
     named = static_cast<std::int64_t>(labels->size());

@@ -23,8 +23,7 @@ namespace redco::pretrained {
 struct key_meaning {
   std::string_view words;  ///< Words in names of keys, separated by spaces
   std::string_view about;
-  /// Value of such a key that changes nothing; nullopt: no such value.
-  std::optional<double> neutral = {};
+  double neutral = 0;  ///< Number that changes nothing as the value of such a key
 };
 
 /// Table that maps words in the names of config.json keys to parts of the computation, for keys
@@ -42,7 +41,7 @@ inline constexpr key_meaning key_meanings[] = {
     {"norm norms normalize normalized normalization layernorm rmsnorm eps epsilon", "norms"},
     {"bias biases", "biases"},
     {"activation act gelu relu silu glu swiglu geglu gated gate", "an activation function"},
-    {"dropout dropouts drop pdrop layerdrop droppath", "dropout", 0},
+    {"dropout dropouts drop pdrop layerdrop droppath", "dropout"},
     {"residual skip shared tie tied", "connections between layers"},
     {"adapter adapters lora", "adapters"},
     {"vision audio image video text encoder decoder backbone", "a part of a model"},
@@ -51,9 +50,11 @@ inline constexpr key_meaning key_meanings[] = {
      "embed kernel stride conv",
      "sizes"}};
 
-/// Returns true if a value of a config.json key requests nothing: null, false, "", {} and [].
+/// Returns true if a value of a config.json key requests nothing: null, false, 0, "", [], and an
+/// object whose values all request nothing.
 inline bool says_nothing(json::json_value const& value) {
-  return value == false || value == "" || (!value.is_primitive() && value.empty()) || value.is_null();
+  if (value.is_object()) return std::all_of(value.begin(), value.end(), says_nothing);
+  return value.is_null() || value == false || value == "" || (value.is_array() ? value.empty() : value == 0);
 }
 
 /// Returns the part of the computation that a config.json key seems to change, for a key that no
@@ -92,6 +93,12 @@ class config_reader {
     return at == object_.end() || at->is_null() ? nullptr : &*at;
   }
 
+  /// Returns the value of a key as find() does, or nullptr if the value says nothing.
+  json::json_value const* find_stated(std::string_view key) {
+    json::json_value const* const value = find(key);
+    return value == nullptr || says_nothing(*value) ? nullptr : value;
+  }
+
   /// Returns a size from 1 to `most` that the config.json has under one of several synonymous keys.
   /// Returns `standard` if all these keys are absent.
   std::int64_t extent(std::initializer_list<std::string_view> names, std::int64_t standard) {
@@ -103,17 +110,26 @@ class config_reader {
     for (std::string_view const name : names) {
       json::json_value const* const value = find(name);
       if (value == nullptr) continue;
-      bool const fits = value->is_number_unsigned() ? value->get<std::uint64_t>() <= static_cast<std::uint64_t>(most)
-                                                    : value->is_number_integer() && value->get<std::int64_t>() <= most;
-      if (!fits || value->get<std::int64_t>() < least)
+      // Every integer up to `most` is exact as a double, and programs also write 16 as 16.0.
+      double const number = value->is_number() ? value->get<double>() : std::nan("");
+      if (!(number >= static_cast<double>(least) && number <= static_cast<double>(most)) ||
+          number != std::floor(number))
         refuse(is(name, *value) + "; write an integer from " + std::to_string(least) + " to " + std::to_string(most));
-      if (found && *found != value->get<std::int64_t>())
+      auto const integral = static_cast<std::int64_t>(number);
+      if (found && *found != integral)
         refuse(is(from, *found) + " and " + is(name, *value) +
                ", but both say the same of a model; remove the wrong one");
-      found = value->get<std::int64_t>();
+      found = integral;
       from = name;
     }
     return found.value_or(standard);
+  }
+
+  /// Returns the size under a key for which null, false and 0 mean "none", such as a window: 0 for
+  /// none, or `standard` if the key is absent.
+  std::int64_t extent_or_none(std::string_view name, std::int64_t standard) {
+    if (!names(name)) return standard;
+    return find_stated(name) == nullptr ? 0 : extent({name}, 0);
   }
 
   /// Returns two sizes, {rows, columns}, from a key of the config.json. The key holds one size for
@@ -145,14 +161,15 @@ class config_reader {
   bool flag(std::string_view name, bool standard) {
     json::json_value const* const value = find(name);
     if (value == nullptr) return standard;
-    if (!value->is_boolean()) refuse(is(name, *value) + "; write true or false");
-    return value->get<bool>();
+    if (!value->is_boolean() && *value != 0 && *value != 1) refuse(is(name, *value) + "; write true or false");
+    return *value == true || *value == 1;
   }
 
   /// Throws `error` with exit code 65 if the config.json has this key with a value other than
-  /// `wanted`, because redco supports only `wanted`.
+  /// `wanted`, because redco supports only `wanted`. If `wanted` says nothing, other values that
+  /// say nothing are equal to it.
   void only(std::string_view name, json::json_value const& wanted) {
-    json::json_value const* const value = find(name);
+    json::json_value const* const value = says_nothing(wanted) ? find_stated(name) : find(name);
     bool const equal = value == nullptr || *value == wanted;
     if (!equal) refuse(is(name, *value) + ", which is not supported; only " + json::dump_json(wanted) + " is");
   }

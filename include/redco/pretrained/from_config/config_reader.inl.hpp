@@ -37,13 +37,15 @@ inline std::string words_of_key(std::string_view key) {
 namespace redco::pretrained {
 
 REDCO_INLINE key_meaning const* meaning_of(std::string_view key, json::json_value const& value) {
-  if (says_nothing(value)) return nullptr;
+  bool const full = key == "layer_types" && value.is_array() &&
+                    std::all_of(value.begin(), value.end(), [](auto const& type) { return type == "full_attention"; });
+  if (full || (says_nothing(value) && !value.is_number())) return nullptr;
   std::string const words = detail::words_of_key(key);
   for (key_meaning const& meaning : key_meanings) {
     for (std::size_t at = 0; at < words.size();) {
       std::size_t const end = std::min(words.find(' ', at), words.size());
       if (end > at && detail::has_word(meaning.words, std::string_view(words).substr(at, end - at)))
-        return meaning.neutral && value.is_number() && value.get<double>() == *meaning.neutral ? nullptr : &meaning;
+        return value.is_number() && value.get<double>() == meaning.neutral ? nullptr : &meaning;
       at = end + 1;
     }
   }

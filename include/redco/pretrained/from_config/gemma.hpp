@@ -15,9 +15,11 @@
 
 namespace redco::pretrained::detail {
 
-/// Returns a bound of values from a config.json: `standard` if the key is absent, 0 if it is null.
+/// Returns a bound of values from a config.json: `standard` if the key is absent, 0 if its value
+/// says nothing.
 inline double read_soft_cap(config_reader& c, std::string_view key, double standard) {
-  return c.real(key, c.names(key) ? 0 : standard, 1e-6, 1e6);
+  if (!c.names(key)) return standard;
+  return c.find_stated(key) == nullptr ? 0 : c.real(key, 0, 1e-6, 1e6);
 }
 
 /// Reads from a config.json which blocks have no sliding window: the key `layer_types`, or else
@@ -26,7 +28,7 @@ inline layers::block_set read_full_blocks(config_reader& c, std::int64_t count, 
   if (count > layers::block_set::capacity)
     c.refuse(std::to_string(count) + " layers are not supported; at most " +
              std::to_string(layers::block_set::capacity) + " are");
-  json::json_value const* const types = c.find("layer_types");
+  json::json_value const* const types = c.find_stated("layer_types");
   if (types == nullptr) return models::every_block(period);
   if (!types->is_array() || types->size() != static_cast<std::size_t>(count))
     c.refuse(c.is("layer_types", *types) + "; write one type for each of " + std::to_string(count) + " layers");
@@ -45,7 +47,7 @@ inline void read_gemma_keys(config_reader& c, models::gemma_config& g, known_cla
   g.kv_heads = c.extent({"num_key_value_heads"}, g.kv_heads);
   check_decoder_sizes(c, g, g.head_dim);
   g.full_blocks = read_full_blocks(c, g.layers, period);
-  g.window = c.extent({"sliding_window"}, c.names("sliding_window") ? 0 : g.window);
+  g.window = c.extent_or_none("sliding_window", g.window);
   for (std::int64_t i = 0; i < g.layers; ++i)
     if (g.window == 0 && !g.full_blocks.has(i))
       c.refuse("\"sliding_window\" is null, but layer " + std::to_string(i) + " has a sliding window; write its size");
@@ -58,7 +60,7 @@ inline void read_gemma_keys(config_reader& c, models::gemma_config& g, known_cla
   g.deviation = read_deviation(c);
   g.tied = c.flag("tie_word_embeddings", g.tied);
   c.only("use_bidirectional_attention", false);
-  c.skip({"_sliding_window_pattern"});
+  c.skip({"_sliding_window_pattern", "sliding_window_size"});
 }
 
 }  // namespace redco::pretrained::detail
@@ -94,7 +96,7 @@ struct gemma3_from_config {
     detail::read_gemma_keys(c, g, {"Gemma3ForCausalLM", {}, {"Gemma3TextModel"}},
                             c.extent({"sliding_window_pattern"}, 6));
     c.only("attn_logit_softcapping", nullptr);
-    json::json_value const* const parameters = c.find("rope_parameters");
+    json::json_value const* const parameters = c.find_stated("rope_parameters");
     json::json_value const none = json::json_value::object();
     config_reader by_kind(parameters != nullptr ? *parameters : none, c.source() + ": rope_parameters");
     read_angles(c, by_kind, {"full_attention", "rope_theta", "rope_scaling"}, g, g.theta, g.scaling);

@@ -20,6 +20,7 @@ struct llama_from_config {
     read_swiglu_keys(c, model.config, {"LlamaForCausalLM", {"LLaMAForCausalLM"}, {"LlamaModel"}});
     model.config.attention_bias = c.flag("attention_bias", false);
     model.config.mlp_bias = c.flag("mlp_bias", false);
+    detail::check_layer_types(c, model.config.layers, 0);
     c.finish();
     return model;
   }
@@ -34,7 +35,8 @@ struct mistral_from_config {
   static llama read(config_reader& c) {
     llama model{{.context = 131072, .ffn = 14336, .kv_heads = 8, .window = 4096}};
     read_swiglu_keys(c, model.config, {"MistralForCausalLM", {}, {"MistralModel"}});
-    model.config.window = c.extent({"sliding_window"}, c.names("sliding_window") ? 0 : model.config.window);
+    model.config.window = c.extent_or_none("sliding_window", model.config.window);
+    detail::check_layer_types(c, model.config.layers, model.config.window);
     c.finish();
     return model;
   }
@@ -48,6 +50,7 @@ struct qwen2_from_config {
     llama model{{.vocab = 151936, .context = 32768, .ffn = 22016}};
     read_swiglu_keys(c, model.config, {"Qwen2ForCausalLM", {}, {"Qwen2Model"}});
     model.config.qkv_bias = true;
+    c.skip({"dual_chunk_attention_config"});  // its class attends to all tokens
     model.config.window = read_qwen_window(c, model.config.layers);
     c.finish();
     return model;
@@ -130,12 +133,15 @@ struct phi3_from_config {
     models::llama_config& g = model.config;
     g.rotary_dims = read_swiglu_keys(c, g, {"Phi3ForCausalLM", {}, {"Phi3Model"}},
                                      {.share = "partial_rotary_factor", .original = 4096, .only_longrope = true});
-    std::int64_t const window = c.extent({"sliding_window"}, 0);
+    std::int64_t const window = c.extent_or_none("sliding_window", 0);
     g.window = window < g.context ? window : 0;
+    detail::check_layer_types(c, g.layers, g.window);
     c.only("attention_bias", false);
     c.only("mlp_bias", false);
     c.only("resid_pdrop", 0.0);
     c.only("embd_pdrop", 0.0);
+    // Phi-4-mini has these keys. Its class in transformers does not read them.
+    c.skip({"full_attn_mod", "interpolate_factor"});
     c.finish();
     return model;
   }

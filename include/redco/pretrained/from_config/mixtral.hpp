@@ -19,7 +19,8 @@ struct mixtral_from_config {
     models::mixtral model{{.context = 131072}};
     read_swiglu_keys(c, model.config, {"MixtralForCausalLM", {}, {"MixtralModel"}});
     read_expert_keys(c, model.config);
-    model.config.window = c.extent({"sliding_window"}, 0);
+    model.config.window = c.extent_or_none("sliding_window", 0);
+    detail::check_layer_types(c, model.config.layers, model.config.window);
     c.only("router_jitter_noise", 0.0);
     c.finish();
     return model;
@@ -49,10 +50,12 @@ struct qwen3_moe_from_config {
     read_expert_keys(c, g);
     read_expert_flags(c, g);
     bool const is_windowed = c.flag("use_sliding_window", false);
-    std::int64_t const window = c.extent({"sliding_window"}, c.names("sliding_window") ? 0 : 4096);
+    std::int64_t const window = c.extent_or_none("sliding_window", 4096);
     g.window = is_windowed ? window : 0;
+    detail::check_layer_types(c, g.layers, g.window);
     refuse_dense_blocks(c, g.layers);
-    c.skip({"max_window_layers"});  // the class in transformers does not read it
+    // The class in transformers does not read these keys.
+    c.skip({"max_window_layers", "use_qk_norm", "qkv_bias"});
     c.finish();
     return model;
   }

@@ -17,6 +17,7 @@ struct olmo2_from_config {
         {.vocab = 50304, .context = 2048, .kv_heads = 0, .norm_epsilon = 1e-5, .theta = 10000, .padding = 1}};
     read_swiglu_keys(c, model.config, {"Olmo2ForCausalLM", {}, {"Olmo2Model"}});
     model.config.attention_bias = c.flag("attention_bias", false);
+    detail::check_layer_types(c, model.config.layers, 0);
     c.finish();
     return model;
   }

@@ -18,8 +18,8 @@ struct olmoe_from_config {
     read_swiglu_keys(c, model.config, {"OlmoeForCausalLM", {}, {"OlmoeModel"}});
     read_expert_keys(c, model.config);
     read_expert_flags(c, model.config);
-    if (json::json_value const* const clip = c.find("clip_qkv"); clip != nullptr)
-      c.refuse(c.is("clip_qkv", *clip) + ", which is not supported; only null is");
+    detail::check_layer_types(c, model.config.layers, 0);
+    c.only("clip_qkv", nullptr);
     c.finish();
     return model;
   }

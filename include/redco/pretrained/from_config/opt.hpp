@@ -54,6 +54,8 @@ struct opt_from_config {
     c.only("layer_norm_elementwise_affine", true);
     c.only("_remove_final_layer_norm", false);
     c.only("tie_word_embeddings", true);
+    // Galactica has these keys. The class in transformers does not read them.
+    c.skip({"learned_embeddings", "scale_embeddings"});
   }
 };
 

@@ -145,8 +145,8 @@ std::int64_t read_rotary_keys(config_reader& c, Config& g, std::int64_t head_dim
   theta.read(c, "rope_theta", 1, largest);
   theta.read(c, names.theta, 1, largest);
   std::int64_t const original = c.extent({"original_max_position_embeddings"}, names.original);
-  json::json_value const* const parameters = c.find("rope_parameters");
-  json::json_value const* const older = c.find("rope_scaling");
+  json::json_value const* const parameters = c.find_stated("rope_parameters");
+  json::json_value const* const older = c.find_stated("rope_scaling");
   if (parameters != nullptr && older != nullptr)
     c.refuse("\"rope_parameters\" and \"rope_scaling\" say the same of a model; remove the wrong one");
   json::json_value const none = json::json_value::object();
@@ -180,7 +180,9 @@ std::int64_t read_rotary_keys(config_reader& c, Config& g, std::int64_t head_dim
       c.refuse("two different \"original_max_position_embeddings\" are given; remove the wrong one");
     s.context = length;
   } else {
-    inner.only("original_max_position_embeddings", g.context);
+    // Linear positions do not depend on the length in training.
+    if (s.kind == linear) inner.extent({"original_max_position_embeddings"}, g.context);
+    else inner.only("original_max_position_embeddings", g.context);
     s.context = g.context;
   }
   if (s.kind == dynamic && dims == 2) c.refuse("\"dynamic\" positions need at least 4 rotated features per head");

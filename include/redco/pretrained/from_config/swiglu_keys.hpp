@@ -48,6 +48,26 @@ inline bool is_sliding(config_reader& c, json::json_value const& type) {
   return type == "sliding_attention";
 }
 
+/// Returns the number of layers for which the key "layer_types" names a sliding window, or
+/// `standard` if the key is absent.
+inline std::int64_t count_sliding(config_reader& c, std::int64_t standard) {
+  json::json_value const* const types = c.find_stated("layer_types");
+  if (types == nullptr) return standard;
+  std::int64_t sliding = 0;
+  for (json::json_value const& one : *types) sliding += is_sliding(c, one);
+  return sliding;
+}
+
+/// Reads the key "layer_types" of a model whose layers all have the window `window`; 0: none.
+/// Throws `error` with exit code 65 if the key contradicts the window.
+inline void check_layer_types(config_reader& c, std::int64_t layers, std::int64_t window) {
+  std::int64_t const all = window == 0 ? 0 : layers, sliding = count_sliding(c, all);
+  if (sliding != all)
+    c.refuse("\"layer_types\" has a sliding window in " + std::to_string(sliding) + " of " + std::to_string(layers) +
+             " layers, but this family computes " + (window == 0 ? "none" : "one in every layer") +
+             " here; correct \"layer_types\" or \"sliding_window\"");
+}
+
 }  // namespace redco::pretrained::detail
 
 namespace redco::pretrained {
@@ -76,12 +96,11 @@ std::int64_t read_swiglu_keys(config_reader& c, Config& g, known_classes const& 
 /// with exit code 65 if only some of the layers have a window.
 inline std::int64_t read_qwen_window(config_reader& c, std::int64_t layers) {
   bool const used = c.flag("use_sliding_window", false);
-  std::int64_t const window = c.extent({"sliding_window"}, 4096), whole = c.integer({"max_window_layers"}, 28, 0);
-  std::int64_t sliding = used ? std::max<std::int64_t>(layers - whole, 0) : 0;
-  if (json::json_value const* const types = c.find("layer_types"); types != nullptr) {
-    sliding = 0;
-    for (json::json_value const& one : *types) sliding += detail::is_sliding(c, one);
-  }
+  std::int64_t const window = c.extent_or_none("sliding_window", 4096), whole = c.integer({"max_window_layers"}, 28, 0);
+  std::int64_t const sliding =
+      detail::count_sliding(c, used && window != 0 ? std::max<std::int64_t>(layers - whole, 0) : 0);
+  if (sliding != 0 && window == 0)
+    c.refuse("\"layer_types\" has sliding windows, but \"sliding_window\" has no size; write it");
   if (sliding != 0 && sliding != layers)
     c.refuse(
         "a sliding window in some layers only is not supported; set \"use_sliding_window\" to false, or "

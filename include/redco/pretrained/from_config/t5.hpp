@@ -27,7 +27,7 @@ struct t5_from_config {
       c.refuse(
           "\"scale_decoder_outputs\" is true with a head that is not tied, which is not supported; correct one of "
           "them");
-    c.skip({"n_positions", "classifier_dropout"});
+    c.skip({"n_positions", "classifier_dropout", "scalable_attention"});
     t5 plain;
     models::t5_gated gated;
     plain.config.activation = gated.config.activation = kind.activation;
