@@ -9,6 +9,7 @@
 #include <redco/pretrained/from_config/gpt_neox.hpp>
 #include <redco/pretrained/from_config/gptj.hpp>
 #include <redco/pretrained/from_config/llama.hpp>
+#include <redco/pretrained/from_config/missing_families.hpp>
 #include <redco/pretrained/from_config/mixtral.hpp>
 #include <redco/pretrained/from_config/olmo2.hpp>
 #include <redco/pretrained/from_config/olmoe.hpp>
@@ -48,19 +49,6 @@ using config_families =
 }  // namespace redco::pretrained
 
 namespace redco::pretrained::detail {
-
-/// A family that redco cannot compute, and the parts of its computation that redco lacks.
-struct missing_family {
-  std::string_view name, lacks;
-};
-inline constexpr missing_family missing_families[] = {
-    {"deepseek_v2",
-     "attention with latent keys and values (\"kv_lora_rank\") and a feed-forward layer without experts "
-     "in the first blocks (\"first_k_dense_replace\")"},
-    {"deepseek_v3",
-     "attention with latent keys and values (\"kv_lora_rank\") and a feed-forward layer without experts "
-     "in the first blocks (\"first_k_dense_replace\")"},
-    {"gpt_oss", "biases of routers and experts, and the clamped activation of experts (\"swiglu_limit\")"}};
 
 template <class M>
 models::any_model as_any_model(M const& model) {
