@@ -103,6 +103,20 @@ def llama(specials=("<unk>", "<s>", "</s>")):
     return t
 
 
+def gemma():
+    t = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    t.normalizer = normalizers.Replace(" ", "▁")
+    t.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    t.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    tokens = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"] + [f"<0x{b:02X}>" for b in range(256)]
+    trained(t, trainers.BpeTrainer(vocab_size=360, special_tokens=tokens, show_progress=False))
+    data = json.loads(t.to_str())
+    data["added_tokens"] = data["added_tokens"][:5]
+    t = Tokenizer.from_str(json.dumps(data))
+    t.post_processor = processors.TemplateProcessing(single="<bos> $A", special_tokens=[("<bos>", 2)])
+    return t
+
+
 def token(content, **flags):
     return dict(content=content, lstrip=False, normalized=False, rstrip=False, single_word=False, special=False) | flags
 
@@ -181,6 +195,9 @@ def folders():
     yield "files_bert", "bert", {"vocab.txt": "\n".join(words) + "\n", "tokenizer_config.json": {
         "tokenizer_class": "BertTokenizer", "do_lower_case": True, "clean_up_tokenization_spaces": False}}
 
+    yield "gemma", "gemma2", {"tokenizer.json": gemma(), "tokenizer.model": "not read beside tokenizer.json", "tokenizer_config.json": {
+        "tokenizer_class": "GemmaTokenizer", "bos_token": "<bos>", "eos_token": "<eos>", "unk_token": "<unk>", "pad_token": "<pad>",
+        "add_bos_token": True, "add_eos_token": False, "clean_up_tokenization_spaces": False, "sp_model_kwargs": {}}}
     cleaned = {"clean_up_tokenization_spaces": True}
     forced = {"clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output": True}
     spaced = word_pieces(CORPUS + SPACED * 3)

@@ -81,7 +81,7 @@ TEST_CASE("an unsupported part of a file is refused by name") {
              "normalizer.precompiled_charsmap is missing"));
   CHECK(says(without(R"("type": "Split")", R"("type": "UnicodeScripts")"),
              "pre_tokenizer.pretokenizers[0] of type UnicodeScripts"));
-  CHECK(says(without(R"("behavior": "Isolated")", R"("behavior": "MergedWithNext")"), "the behavior MergedWithNext"));
+  CHECK(says(without(R"("behavior": "Isolated")", R"("behavior": "MergedWithBoth")"), "the behavior MergedWithBoth"));
   CHECK(says(without(R"("dropout": null)", R"("dropout": 0.1)"), "model.dropout"));
   CHECK(says(without(R"("end_of_word_suffix": null)", R"("end_of_word_suffix": "</w>")"), "model.end_of_word_suffix"));
   CHECK(says(without(R"("fuse_unk": false)", R"("fuse_unk": false, "new_switch": 3)"), "model.new_switch"));

@@ -56,11 +56,22 @@ class splitter {
   static constexpr auto prepend_texts =
       meta::enum_texts<prepend>({{prepend::always, "always"}, {prepend::first, "first"}, {prepend::never, "never"}});
 
+  /// The ways in which a step of type Split forms words of the matches of its pattern and the texts
+  /// between them.
+  enum class behaviour { isolated, removed, merged_with_previous, merged_with_next, contiguous };
+  static constexpr auto behaviour_texts = meta::enum_texts<behaviour>({
+      {behaviour::isolated, "Isolated"},
+      {behaviour::removed, "Removed"},
+      {behaviour::merged_with_previous, "MergedWithPrevious"},
+      {behaviour::merged_with_next, "MergedWithNext"},
+      {behaviour::contiguous, "Contiguous"},
+  });
+
   struct step {
     kind rule;
     std::optional<regex> pattern = {};
-    bool keeps_matches = true;
-    bool keeps_gaps = true;
+    behaviour forms = behaviour::isolated;
+    bool inverted = false;  // true: the texts between matches count as the matches
     std::string mark = {};  // for marked_spaces: the text that replaces a space
     prepend in_front = prepend::never;
     bool splits = false;
@@ -85,23 +96,48 @@ class splitter {
     }
   }
 
-  template <class Next>
-  static void split_by_pattern(step const& s, std::string_view text, regex::search& search, Next const& next) {
-    std::size_t done = 0;
-    std::size_t from = 0;
-    while (from < text.size() && search.find(text, from)) {
-      std::size_t const begin = search.begin();
-      std::size_t const end = search.end();
-      if (begin == end) {  // an empty match splits nothing
-        if (end == text.size()) break;
-        from = end + meta::utf8_size(text[end]);
+  /// Calls piece(begin, end, is_match) for each match of a pattern and each text between matches,
+  /// in order. Skips an empty match directly after another match, as the `tokenizers` library does.
+  template <class Piece>
+  static void find_pieces(std::string_view text, regex::search& search, Piece const& piece) {
+    std::size_t done = 0, from = 0;
+    bool any = false;
+    while (from <= text.size() && search.find(text, from)) {
+      std::size_t const begin = search.begin(), end = search.end();
+      if (begin == end && any && end == done) {
+        from = end + (end < text.size() ? meta::utf8_size(text[end]) : 1);
         continue;
       }
-      if (s.keeps_gaps && done < begin) next(text.substr(done, begin - done));
-      if (s.keeps_matches) next(text.substr(begin, end - begin));
+      if (done < begin) piece(done, begin, false);
+      piece(begin, end, true);
       done = from = end;
+      any = true;
     }
-    if (s.keeps_gaps && done < text.size()) next(text.substr(done));
+    if (done < text.size()) piece(done, text.size(), false);
+  }
+
+  template <class Next>
+  static void split_by_pattern(step const& s, std::string_view text, regex::search& search, Next const& next) {
+    // The piece that the next piece may join
+    std::size_t open = 0, close = 0;
+    bool has_open = false, was_match = false;
+    auto const emit = [&] {
+      if (open < close) next(text.substr(open, close - open));
+    };
+    find_pieces(text, search, [&](std::size_t begin, std::size_t end, bool found) {
+      bool const is_match = found != s.inverted;
+      bool const joins = has_open && ((s.forms == behaviour::merged_with_previous && is_match && !was_match) ||
+                                      (s.forms == behaviour::merged_with_next && !is_match && was_match) ||
+                                      (s.forms == behaviour::contiguous && is_match == was_match));
+      if (!joins) {
+        emit();
+        open = begin;
+      }
+      close = s.forms == behaviour::removed && is_match ? open : end;
+      has_open = true;
+      was_match = is_match;
+    });
+    emit();
   }
 
   template <class Next>
@@ -169,9 +205,9 @@ class splitter {
     node.knows({"type", "pattern", "behavior", "invert"});
     json_node const pattern = node.at("pattern");
     pattern.knows({"Regex", "String"});
-    std::string const behaviour = node.at("behavior").text();
-    bool const removes = behaviour == "Removed";
-    if (!removes && behaviour != "Isolated") node.refuse_kind("the behavior " + behaviour);
+    std::string const how = node.at("behavior").text();
+    std::optional<behaviour> const known = behaviour_texts.value_of(how);
+    if (!known) node.refuse_kind("the behavior " + how);
     if (auto const literal = pattern.find("String")) {
       std::string quoted;
       for (char const c : literal->text()) {
@@ -183,9 +219,8 @@ class splitter {
     } else {
       add_pattern(pattern.at("Regex").text(), node);
     }
-    bool const inverted = node.flag("invert");
-    steps_.back().keeps_matches = !removes || inverted;
-    steps_.back().keeps_gaps = !removes || !inverted;
+    steps_.back().forms = *known;
+    steps_.back().inverted = node.flag("invert");
   }
 
   void read_metaspace(json_node const& node) {
