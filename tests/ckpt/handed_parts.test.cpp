@@ -4,6 +4,7 @@
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint_with.hpp>
+#include <redco/workdir/checkpoint_store.hpp>
 #include <redco/workdir/read_manifest.hpp>
 
 #include <redco/comm/thread_world.hpp>
@@ -13,6 +14,7 @@
 #include "workdir/recording_ops.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -68,6 +70,22 @@ TEST_CASE("rank 0 writes and reads for ranks whose host does not see the folder,
       CHECK(wrong_on_hosts(to, hosts) == 0);
     }
   }
+}
+
+TEST_CASE("a folder that an earlier save has left on another host's disk is not taken for the shared folder") {
+  redco::mesh const mesh{.tp = 2};
+  temporary_folder const folder;
+  recording_ops ops(folder.path);
+  // The leftovers of saves that were killed: with the token of such a save, and of an older version
+  // without tokens.
+  std::filesystem::create_directories(folder / "other");
+  redco::workdir::checkpoint_store<recording_ops>(ops, folder / "other/ckpts", "run-a").begin(3);
+  std::filesystem::create_directories(folder / "other/ckpts/.tmp-step_4-run-a");
+  for (std::int64_t const step : {3, 4}) {
+    save_on_hosts(folder, mesh, step, ops);
+    CHECK(redco::workdir::check_checkpoint(folder / "first/ckpts" / ("step_" + std::to_string(step))).step == step);
+  }
+  CHECK(wrong_on_hosts(mesh, folder) == 0);
 }
 
 TEST_CASE("rank 0 writes and reads tensors of many megabytes for others") {

@@ -40,6 +40,11 @@ TEST_CASE("a checkpoint gets its name after its manifest and directory are on th
                                             "syncdir ",
                                             "remove " + tmp,
                                             "mkdir " + tmp,
+                                            "create " + tmp + "/.token",
+                                            "write " + tmp + "/.token",
+                                            "sync " + tmp + "/.token",
+                                            "close " + tmp + "/.token",
+                                            "remove " + tmp + "/.token",
                                             "create " + tmp + "/manifest.json",
                                             "write " + tmp + "/manifest.json",
                                             "sync " + tmp + "/manifest.json",
@@ -65,6 +70,47 @@ TEST_CASE("a checkpoint gets its name after its manifest and directory are on th
   CHECK(ckpt_test::get(folder / "ckpts/last_ckpt.txt") == "step_7\n");
   CHECK(std::filesystem::read_symlink(folder / "ckpts/last") == "step_7");
   CHECK(std::filesystem::exists(folder / "ckpts/min_loss/manifest.json"));
+}
+
+TEST_CASE("a checkpoint without one of its files, or with a shorter one, does not get its name") {
+  temporary_folder const folder;
+  recording_ops ops(folder.path);
+  redco::workdir::checkpoint_store<recording_ops> store(ops, folder / "ckpts", "run-a");
+  redco::workdir::manifest facts = facts_of(3);
+  facts.files["parameters-0of2.safetensors"] = {5, 0};
+  facts.files["parameters-1of2.safetensors"] = {4, 0};
+  auto const refused = [&] { return ckpt_test::error_of([&] { store.commit(facts); }); };
+  auto const tmp = store.begin(3);
+  ckpt_test::put(tmp / "parameters-0of2.safetensors", "12345");
+  auto const missing = refused();
+  CHECK(missing.code == redco::exit_code::io);
+  CHECK(ckpt_test::has(missing.text, (tmp / "parameters-1of2.safetensors").string() + " is missing, of 4 bytes"));
+  ckpt_test::put(tmp / "parameters-1of2.safetensors", "123");
+  auto const shorter = refused();
+  CHECK(shorter.code == redco::exit_code::io);
+  CHECK(ckpt_test::has(shorter.text, "parameters-1of2.safetensors has 3 bytes, not 4"));
+  CHECK(!std::filesystem::exists(folder / "ckpts/step_3"));
+  ckpt_test::put(tmp / "parameters-1of2.safetensors", "1234");
+  CHECK(refused().code == redco::exit_code::done);
+  CHECK(std::filesystem::exists(folder / "ckpts/step_3/parameters-1of2.safetensors"));
+  CHECK(!std::filesystem::exists(folder / "ckpts/step_3/.token"));
+}
+
+TEST_CASE("two unfinished folders of one step have different tokens, and a host without the folder has none") {
+  temporary_folder const folder;
+  recording_ops ops(folder.path);
+  redco::workdir::checkpoint_store<recording_ops> here(ops, folder / "here/ckpts", "run-a");
+  redco::workdir::checkpoint_store<recording_ops> there(ops, folder / "there/ckpts", "run-a");
+  std::filesystem::create_directory(folder / "here");
+  std::filesystem::create_directory(folder / "there");
+  here.begin(3);
+  CHECK(here.token(3).size() == 16);
+  CHECK(there.token(3).empty());
+  there.begin(3);
+  CHECK(there.token(3) != here.token(3));
+  std::string const before = here.token(3);
+  here.begin(3);
+  CHECK(here.token(3) != before);
 }
 
 TEST_CASE("retention removes the oldest of its own run and nothing that a pointer names") {

@@ -9,6 +9,7 @@
 #include <redco/workdir/read_manifest.hpp>
 #include <redco/safetensors/file_ops.hpp>
 
+#include <redco/comm/agreement.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/diag/error.hpp>
 
@@ -16,7 +17,6 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <system_error>
 #include <vector>
 
 namespace redco::ckpt {
@@ -51,11 +51,12 @@ std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const
     return own;
   });
 
+  std::string const token = comm::broadcast_text(world, first ? store.token(step) : std::string());
+
   // A share marked "away" comes from a rank that does not see the folder; rank 0 writes its files.
   std::string const away = "away\n";
   std::vector<std::string> shares = step_by_step([&] {
-    std::error_code none;
-    bool const sees = std::filesystem::exists(store.unfinished(step), none);
+    bool const sees = first || (!token.empty() && store.token(step) == token);
     workdir::manifest share;
     share.run = options.facts.run;
     share.tensors = detail::described(parts);

@@ -8,6 +8,7 @@
 #include <redco/safetensors/file_ops.hpp>
 #include <redco/safetensors/names.hpp>
 #include <redco/safetensors/output_file.hpp>
+#include <redco/safetensors/xxh64.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/diag/input_file.hpp>
@@ -15,6 +16,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <string_view>
@@ -45,7 +48,8 @@ class checkpoint_store {
     return directory_ / (std::string(unfinished_mark) + checkpoint_names::of_step(step) + "-" + run_);
   }
 
-  /// Creates the empty folder for the files of step `step`'s checkpoint and returns its path.
+  /// Creates the folder for the files of step `step`'s checkpoint and returns its path. The folder
+  /// holds only the file `.token` with a random text, which commit() removes.
   std::filesystem::path begin(std::int64_t step) {
     if (!std::filesystem::exists(directory_)) {
       disk_.make_directory(directory_);
@@ -53,15 +57,33 @@ class checkpoint_store {
     }
     disk_.remove_all(unfinished(step));
     disk_.make_directory(unfinished(step));
+    std::random_device entropy;
+    safetensors::output_file<Ops> file(disk_.ops(), unfinished(step) / token_file);
+    file.write(safetensors::xxh64::text_of((std::uint64_t{entropy()} << 32) | entropy()));
+    file.finish();
     return unfinished(step);
+  }
+
+  /// Returns the random text that begin() has written into the folder of step `step`, or an empty
+  /// text if this host has no such folder. Hosts with equal texts share the folder. A folder that
+  /// an earlier run has left on a host's own disk has another text.
+  std::string token(std::int64_t step) const {
+    try {
+      return diag::input_file(unfinished(step) / token_file, diag::links::refused).text(64);
+    } catch (error const&) {
+      return {};
+    }
   }
 
   /// Completes a checkpoint: writes the manifest `facts` into the folder that begin() returned, and
   /// renames the folder to its final name in one step. The other files must be on the disk already.
-  /// Returns the final path.
+  /// Returns the final path. Throws `error` with exit code 74 if a file of the manifest is not in
+  /// the folder or has another size.
   std::filesystem::path commit(manifest const& facts) {
     std::filesystem::path const from = unfinished(facts.step);
     std::filesystem::path const to = directory_ / checkpoint_names::of_step(facts.step);
+    check_files(from, facts);
+    disk_.remove_all(from / token_file);
     safetensors::output_file<Ops> file(disk_.ops(), from / "manifest.json");
     file.write(write_manifest(facts));
     file.finish();
@@ -162,13 +184,33 @@ class checkpoint_store {
   }
 
  private:
-  static constexpr std::string_view unfinished_mark = ".tmp-", trash_mark = ".trash-";
+  static constexpr std::string_view unfinished_mark = ".tmp-", trash_mark = ".trash-", token_file = ".token";
 
   static void check_name(std::string const& name) {
     if (!safetensors::plain_name(name) || checkpoint_names::step_of(name) || name == checkpoint_names::pointer_file) {
       throw error(exit_code::internal,
                   safetensors::shown(name) +
                       " cannot name a run or a checkpoint: it must be a plain file name. Choose another.");
+    }
+  }
+
+  /// Throws `error` with exit code 74 unless each file of `facts` is in the folder `from` with its
+  /// size. Opens the files, because network file systems may show an old size until then.
+  static void check_files(std::filesystem::path const& from, manifest const& facts) {
+    for (auto const& [name, file] : facts.files) {
+      std::optional<std::uint64_t> bytes;
+      try {
+        bytes = diag::input_file(from / name, diag::links::refused).size();
+      } catch (error const& failure) {
+        if (failure.code() != exit_code::data) throw;
+      }
+      if (bytes == file.bytes) continue;
+      throw error(exit_code::io, "the checkpoint of step " + std::to_string(facts.step) +
+                                     " is not complete: " + (from / name).string() +
+                                     (bytes ? " has " + std::to_string(*bytes) + " bytes, not " : " is missing, of ") +
+                                     std::to_string(file.bytes) + (bytes ? "" : " bytes") +
+                                     ". Put the workdir into a folder that all hosts share; older checkpoints are "
+                                     "untouched.");
     }
   }
 
