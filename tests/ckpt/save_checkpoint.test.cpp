@@ -6,6 +6,7 @@
 #include <redco/ckpt/save_checkpoint_with.hpp>
 #include <redco/workdir/read_manifest.hpp>
 #include <redco/workdir/repair_checkpoints.hpp>
+#include <redco/workdir/workdir_lock.hpp>
 
 #include <redco/comm/thread_world.hpp>
 
@@ -224,6 +225,39 @@ TEST_CASE("a full disk is error 74 with path and bytes on every rank, and nothin
   CHECK(failed == 2);
   CHECK(!std::filesystem::exists(folder / "ckpts/.tmp-step_5-run-a"));
   CHECK(redco::workdir::find_checkpoint(folder.path, "auto").value().facts.step == 6);
+}
+
+TEST_CASE("a run that has lost its workdir to another host changes no checkpoint and ends with 64 on every rank") {
+  redco::mesh const mesh{.tp = 2};
+  for (std::string const when : {"before", "during"}) {
+    temporary_folder const folder;
+    recording_ops ops(folder.path);
+    redco::workdir::workdir_lock const lock(folder.path);
+    std::atomic<int> refused = 0;
+    redco::comm::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+      auto const parts = sharded_state(mesh, rank.rank, true);
+      auto to = saving(folder.path, mesh, 1);
+      if (rank.rank == 0) to.lock = &lock;
+      redco::ckpt::save_checkpoint_with(ops, to, parts, rank.world);
+      to.facts.step = 2;
+      if (rank.rank == 0) {
+        auto const take = [&] { ckpt_test::put(folder / ".lock", "process 7 on host other, start 1\n"); };
+        if (when == "before") take();
+        else
+          ops.on_call = [take](std::string const& line) {
+            if (line.starts_with("create ckpts/.tmp-step_2-run-a/parameters-0of2")) take();
+          };
+      }
+      rank.world.barrier();
+      auto const failure = ckpt_test::error_of([&] { redco::ckpt::save_checkpoint_with(ops, to, parts, rank.world); });
+      refused += failure.code == redco::exit_code::usage && ckpt_test::has(failure.text, "process 7 on host other");
+    });
+    INFO(when << " the save");
+    CHECK(refused == 2);
+    CHECK(!std::filesystem::exists(folder / "ckpts/step_2"));
+    CHECK(std::filesystem::exists(folder / "ckpts/.tmp-step_2-run-a") == (when == "during"));
+    CHECK(ckpt_test::get(folder / "ckpts/last_ckpt.txt") == "step_1\n");
+  }
 }
 
 TEST_CASE("owners that leave a gap or overlap are refused before any file gets its final name") {

@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -214,6 +215,22 @@ TEST_CASE("a workdir has one run at a time, and a path that is not a workdir is 
   mesh.ranks = 3;
   mesh.n_model_shards = 2;
   CHECK(failure(mesh).starts_with("64 "));
+}
+
+TEST_CASE("a run whose workdir another host has taken ends with 64 at its next save") {
+  temporary_folder folder;
+  mlp_options o = failing_options();
+  o.save_every_steps = 1;
+  o.on_step = [&](redco::fit_event const& e) {
+    if (e.step == 3) std::ofstream(folder.path / ".lock") << "process 7 on host other, start 1\n";
+  };
+  outcome const run = fit_mlp(in(folder.path, {.dp = 2}), o);
+  CHECK(run.code == 64);
+  CHECK(run.losses.size() == 3);
+  CHECK(mentions(run, "process 7 on host other, start 1"));
+  CHECK(mentions(run, "process " + std::to_string(::getpid()) + " on host "));
+  CHECK(std::filesystem::exists(folder.path / "ckpts/step_2"));
+  CHECK(!std::filesystem::exists(folder.path / "ckpts/step_3"));
 }
 
 TEST_CASE("a signal causes a checkpoint and exit code 75, and the run resumes later") {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -30,6 +31,8 @@ class recording_ops {
   bool fail_for_ever = true;  ///< all later calls fail too
   int failure = ENOSPC;
   std::string fail_on;  ///< beginning of the recorded line of calls that fail
+  /// Function that is called for each recorded line.
+  std::function<void(std::string const& line)> on_call;
 
   int make_directory(char const* path) { return note("mkdir " + name(path)) ? disk_.make_directory(path) : -1; }
   int create(char const* path) {
@@ -82,6 +85,7 @@ class recording_ops {
     int const number = static_cast<int>(log.size());
     bool const fails = (fail_at >= 0 && (number == fail_at || (fail_for_ever && number > fail_at))) ||
                        (!fail_on.empty() && line.starts_with(fail_on));
+    if (on_call) on_call(line);
     log.push_back(std::move(line));
     if (fails) errno = failure;
     return !fails;

@@ -3,6 +3,7 @@
 
 #include <redco/workdir/workdir_lock.hpp>
 
+#include <filesystem>
 #include <string>
 
 #include <unistd.h>
@@ -27,4 +28,32 @@ TEST_CASE("a working directory that is a file is refused with 64") {
         redco::exit_code::usage);
   CHECK(ckpt_test::error_of([&] { redco::workdir::workdir_lock lock(folder / "file/below"); }).code ==
         redco::exit_code::usage);
+}
+
+TEST_CASE("a run whose lock file another host has overwritten is refused with 64 and both holders") {
+  temporary_folder const folder;
+  redco::workdir::workdir_lock const lock(folder / "run");
+  std::string const own = ckpt_test::get(folder / "run/.lock");
+  auto const checked = [&] { return ckpt_test::error_of([&] { lock.check_holder(); }); };
+  CHECK(checked().code == redco::exit_code::done);
+  ckpt_test::put(folder / "run/.lock", "process 7 on host other, start 1\n");
+  auto const failure = checked();
+  CHECK(failure.code == redco::exit_code::usage);
+  CHECK(ckpt_test::has(failure.text, "process 7 on host other, start 1"));
+  CHECK(ckpt_test::has(failure.text, own.substr(0, own.size() - 1)));
+  // An empty or removed file names no other run.
+  ckpt_test::put(folder / "run/.lock", "");
+  CHECK(checked().code == redco::exit_code::done);
+  std::filesystem::remove(folder / "run/.lock");
+  CHECK(checked().code == redco::exit_code::done);
+}
+
+TEST_CASE("two starts of one process write different lock files") {
+  temporary_folder const folder;
+  std::string texts[2];
+  for (std::string& text : texts) {
+    redco::workdir::workdir_lock const lock(folder / "run");
+    text = ckpt_test::get(folder / "run/.lock");
+  }
+  CHECK(texts[0] != texts[1]);
 }

@@ -15,9 +15,9 @@ namespace redco::ckpt {
 /// owns; rank 0 manages directories and writes for ranks whose host does not see them. The deadline
 /// of `world` must allow for the slowest writer.
 ///
-/// If a rank fails, the new files are removed and every rank throws that rank's error. Exit code 74
-/// means a disk error (with path and bytes). 70 means that the owners' boxes do not cover each
-/// tensor exactly once.
+/// If a rank fails, the new files are removed and every rank throws that rank's error: 74 if a disk
+/// fails, 70 if the owners' boxes do not cover each tensor exactly once, 64 if the workdir belongs
+/// to another run.
 std::filesystem::path save_checkpoint(workdir::save_options const& options, std::span<state_part const> parts,
                                       comm::group& world);
 

@@ -7,6 +7,7 @@
 #include <redco/workdir/checkpoint_store.hpp>
 #include <redco/workdir/manifest.hpp>
 #include <redco/workdir/read_manifest.hpp>
+#include <redco/workdir/workdir_lock.hpp>
 #include <redco/safetensors/file_ops.hpp>
 
 #include <redco/comm/agreement.hpp>
@@ -30,11 +31,15 @@ std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const
   workdir::checkpoint_store<Ops> store(ops, options.workdir / workdir::checkpoint_names::folder, options.facts.run);
   bool const first = world.rank() == 0;
   auto const kinds = detail::written_parts(parts);
+  auto const check_lock = [&] {
+    if (first && options.lock != nullptr) options.lock->check_holder();
+  };
 
   auto const step_by_step = [&](auto work) {
     diag::outcomes result = detail::attempt_together(world, work);
     if (result.failure) {
       try {
+        check_lock();  // throws if the files may be another run's
         if (first) store.discard(step);
       } catch (error const&) {
         // The first failure is the one to report; the next run removes the leftover files.
@@ -45,6 +50,7 @@ std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const
   };
 
   std::vector<std::string> const writers = step_by_step([&] {
+    check_lock();
     if (first) store.begin(step);
     std::string own;
     for (auto const& [kind, some] : kinds) own += kind + "\n";
@@ -83,6 +89,7 @@ std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const
   step_by_step([&] {
     failure.raise();
     if (!first) return std::string();
+    check_lock();
     workdir::manifest facts = workdir::merged(options.facts, shares);
     facts.names = options.pointers;
     store.commit(facts);

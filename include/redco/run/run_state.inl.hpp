@@ -114,6 +114,7 @@ REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
   if (rank_.rank == 0)
     for (auto const& [name, object] : objects_) objects[name] = detail::bytes_tensor(object.bytes());
   to.workdir = where_.workdir();
+  if (rank_.rank == 0) to.lock = &where_.lock();
   to.facts.run = id_;
   to.facts.step = step_;
   for (network_state const* one : networks_) to.facts.updates[detail::updates_key(*one)] = one->updates;

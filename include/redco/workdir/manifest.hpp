@@ -78,6 +78,8 @@ struct manifest {
   friend bool operator==(manifest const&, manifest const&) = default;
 };
 
+class workdir_lock;
+
 /// Options of save_checkpoint: the content of the manifest, the links to set, and the number of
 /// older checkpoints to keep.
 struct save_options {
@@ -91,6 +93,9 @@ struct save_options {
   /// Number of this run's newest checkpoints to keep, in addition to those with a link; 0 keeps
   /// all.
   int keep_last = 0;
+  /// Lock of the workdir, which rank 0 checks before it changes checkpoints; null on other ranks
+  /// and without a lock.
+  workdir_lock const* lock = nullptr;
 };
 
 }  // namespace redco::workdir
