@@ -2,12 +2,21 @@
 #include "safetensors/support.hpp"
 
 #include <redco/workdir/checkpoint_store.hpp>
+#include <redco/workdir/find_checkpoint.hpp>
+#include <redco/workdir/repair_checkpoints.hpp>
+#include <redco/workdir/retention.hpp>
 
+#include "workdir/crash_disk.hpp"
 #include "workdir/recording_ops.hpp"
+#include "workdir/saved_bytes.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -147,6 +156,99 @@ TEST_CASE("saving a step again replaces the whole older checkpoint") {
     CHECK(redco::workdir::read_manifest(folder / "ckpts/step_4").run == "run-b");
     CHECK(std::distance(std::filesystem::directory_iterator(folder / "ckpts"), {}) == 1);
   }
+}
+
+TEST_CASE("a power cut at any time while a step is saved again leaves one of its two checkpoints") {
+  for (bool const swaps : {true, false}) {
+    for (std::string const second : {"run-a", "run-b"}) {
+      temporary_folder const folder, states;
+      ckpt_test::crash_disk disk(folder.path, swaps);
+      ckpt_test::save_bytes_with(disk, folder.path, 4, "run-a", {"epoch_0"});
+      std::size_t const before = disk.events();
+      ckpt_test::save_bytes_with(disk, folder.path, 4, second, {"epoch_1"});
+      std::set<std::vector<std::string>> found_names;
+      std::size_t const all = disk.each_state(before, states.path, [&](std::filesystem::path const& workdir) {
+        auto const failure = ckpt_test::error_of([&] {
+          redco::workdir::workdir_lock const lock(workdir);
+          redco::workdir::sweep_checkpoints(lock, "run-c");
+          auto const found = redco::workdir::find_checkpoint(workdir, "auto", {.warn = [](std::string const&) {}});
+          found_names.insert(found.value().facts.names);
+          CHECK(found->facts.step == 4);
+        });
+        CHECK(failure.text.empty());
+        for (auto const& entry : std::filesystem::directory_iterator(workdir / "ckpts"))
+          CHECK(!entry.path().filename().string().starts_with(".replaced-"));
+      });
+      INFO((swaps ? "names can be swapped, " : "names cannot be swapped, ") << second << ", " << all << " states");
+      CHECK(all > 20);
+      CHECK(found_names.size() == 2);
+    }
+  }
+}
+
+TEST_CASE("a new folder that cannot get the name of an older checkpoint leaves that checkpoint") {
+  temporary_folder const folder;
+  recording_ops ops(folder.path);
+  ops.can_exchange = false;
+  redco::workdir::checkpoint_store<recording_ops> first(ops, folder / "ckpts", "run-a");
+  save_empty(first, 4);
+  redco::workdir::checkpoint_store<recording_ops> second(ops, folder / "ckpts", "run-b");
+  second.begin(4);
+  ops.fail_on = "rename ckpts/.tmp-step_4-run-b";
+  CHECK(ckpt_test::error_of([&] { second.commit(facts_of(4, "run-b")); }).code == redco::exit_code::io);
+  second.discard(4);
+  CHECK(redco::workdir::read_manifest(folder / "ckpts/step_4").run == "run-a");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / "ckpts"), {}) == 1);
+}
+
+TEST_CASE("a run's later saves read no manifests of its checkpoints and delete old ones in the background") {
+  temporary_folder const folder;
+  recording_ops ops(folder.path);
+  std::vector<std::filesystem::path> deleted;
+  std::thread::id deleting;
+  {
+    redco::workdir::retention kept([&](std::filesystem::path const& path) {
+      deleting = std::this_thread::get_id();
+      CHECK(!std::filesystem::exists(folder / "ckpts/step_2"));
+      std::filesystem::remove_all(path);
+      deleted.push_back(path.filename());
+    });
+    redco::workdir::checkpoint_store<recording_ops> other(ops, folder / "ckpts", "run-b");
+    save_empty(other, 1, "run-b");
+    redco::workdir::checkpoint_store<recording_ops> earlier(ops, folder / "ckpts", "run-a");
+    save_empty(earlier, 2);
+    for (std::int64_t const step : {3, 4, 5, 6}) {
+      // Each save has a store of its own, as in a run.
+      redco::workdir::checkpoint_store<recording_ops> store(ops, folder / "ckpts", "run-a", &kept);
+      save_empty(store, step);
+      store.retain(2);
+      // A manifest that is no longer readable is not read again.
+      for (std::int64_t const seen : {1, 3, 4})
+        if (std::filesystem::exists(folder / "ckpts" / ("step_" + std::to_string(seen))))
+          ckpt_test::put(folder / "ckpts" / ("step_" + std::to_string(seen)) / "manifest.json", "damaged");
+    }
+    CHECK(kept.take_failure().empty());
+  }
+  CHECK(redco::workdir::checkpoint_names::steps_in(folder / "ckpts") == std::vector<std::int64_t>{6, 5, 1});
+  CHECK(deleted ==
+        std::vector<std::filesystem::path>{".trash-step_2-run-a", ".trash-step_3-run-a", ".trash-step_4-run-a"});
+  CHECK(deleting != std::this_thread::get_id());
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / "ckpts"), {}) == 3);
+}
+
+TEST_CASE("a checkpoint that cannot be deleted in the background is reported and delays no other") {
+  temporary_folder const folder;
+  redco::workdir::retention kept([](std::filesystem::path const& path) {
+    if (path.filename() == "a") throw redco::error(redco::exit_code::io, "cannot remove a");
+    std::filesystem::remove_all(path);
+  });
+  std::filesystem::create_directory(folder / "b");
+  kept.remove_later(folder / "a");
+  kept.remove_later(folder / "b");
+  kept.wait();
+  CHECK(!std::filesystem::exists(folder / "b"));
+  CHECK(kept.take_failure() == "cannot remove a");
+  CHECK(kept.take_failure().empty());
 }
 
 TEST_CASE("sweeping removes files of dead runs and repairs pointers that they did not set") {

@@ -5,6 +5,7 @@
 
 #include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/checkpoint_store.hpp>
+#include <redco/safetensors/file_ops.hpp>
 #include <redco/safetensors/output_file.hpp>
 #include <redco/safetensors/safetensors_plan.hpp>
 
@@ -16,10 +17,11 @@
 
 namespace ckpt_test {
 
-inline void save_bytes(std::filesystem::path const& workdir, std::int64_t step, std::string const& run = "run-a",
-                       std::vector<std::string> const& pointers = {}) {
-  redco::safetensors::posix_file_ops ops;
-  redco::workdir::checkpoint_store<> store(ops, workdir / redco::workdir::checkpoint_names::folder, run);
+/// Saves the checkpoint of step `step` through the file operations `ops`.
+template <redco::safetensors::file_ops Ops>
+void save_bytes_with(Ops& ops, std::filesystem::path const& workdir, std::int64_t step, std::string const& run,
+                     std::vector<std::string> const& pointers) {
+  redco::workdir::checkpoint_store<Ops> store(ops, workdir / redco::workdir::checkpoint_names::folder, run);
   redco::workdir::manifest facts;
   facts.run = run;
   facts.step = step;
@@ -30,7 +32,7 @@ inline void save_bytes(std::filesystem::path const& workdir, std::int64_t step, 
     std::string const kind = redco::workdir::kind_of(name);
     std::string const file = redco::workdir::file_name(kind, {kind + "\n"}, 0);
     auto const plan = redco::safetensors::plan_safetensors({{name, redco::safetensors::file_dtype::u8, shape}});
-    redco::safetensors::output_file<> out(ops, store.unfinished(step) / file);
+    redco::safetensors::output_file<Ops> out(ops, store.unfinished(step) / file);
     out.write(plan.header);
     out.write(std::string(400, static_cast<char>('a' + step)));
     out.finish();
@@ -39,6 +41,12 @@ inline void save_bytes(std::filesystem::path const& workdir, std::int64_t step, 
   }
   store.commit(facts);
   store.point(step, pointers);
+}
+
+inline void save_bytes(std::filesystem::path const& workdir, std::int64_t step, std::string const& run = "run-a",
+                       std::vector<std::string> const& pointers = {}) {
+  redco::safetensors::posix_file_ops ops;
+  save_bytes_with(ops, workdir, step, run, pointers);
 }
 
 }  // namespace ckpt_test

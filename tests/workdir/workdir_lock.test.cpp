@@ -1,10 +1,14 @@
 #include "catch.hpp"
 #include "safetensors/support.hpp"
 
+#include <redco/workdir/detail/durable_folder.hpp>
 #include <redco/workdir/workdir_lock.hpp>
+
+#include "workdir/recording_ops.hpp"
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <unistd.h>
 
@@ -56,4 +60,22 @@ TEST_CASE("two starts of one process write different lock files") {
     text = ckpt_test::get(folder / "run/.lock");
   }
   CHECK(texts[0] != texts[1]);
+}
+
+TEST_CASE("the names of a working directory and of its new parents are made durable") {
+  temporary_folder const folder;
+  auto const root = std::filesystem::canonical(folder.path);
+  ckpt_test::recording_ops ops(root);
+  CHECK(!redco::workdir::detail::make_durable_folder(ops, root / "a/b/run"));
+  CHECK(std::filesystem::is_directory(root / "a/b/run"));
+  REQUIRE(ops.log.size() == 4);
+  CHECK(std::vector<std::string>(ops.log.begin(), ops.log.begin() + 3) ==
+        std::vector<std::string>{"syncdir a/b", "syncdir a", "syncdir "});
+  ops.log.clear();
+  CHECK(!redco::workdir::detail::make_durable_folder(ops, root / "a/b/run"));
+  CHECK(ops.log == std::vector<std::string>{"syncdir a/b"});
+  ops.log.clear();
+  ckpt_test::put(root / "file", "x");
+  CHECK(redco::workdir::detail::make_durable_folder(ops, root / "file/run"));
+  CHECK(ops.log.empty());
 }

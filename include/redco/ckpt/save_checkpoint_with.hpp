@@ -28,7 +28,8 @@ template <safetensors::file_ops Ops>
 std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const& options,
                                            std::span<state_part const> parts, comm::group& world) {
   std::int64_t const step = options.facts.step;
-  workdir::checkpoint_store<Ops> store(ops, options.workdir / workdir::checkpoint_names::folder, options.facts.run);
+  workdir::checkpoint_store<Ops> store(ops, options.workdir / workdir::checkpoint_names::folder, options.facts.run,
+                                       options.kept);
   bool const first = world.rank() == 0;
   auto const kinds = detail::written_parts(parts);
   auto const check_lock = [&] {

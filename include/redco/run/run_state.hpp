@@ -12,6 +12,7 @@
 #include <redco/workdir/find_checkpoint.hpp>
 #include <redco/workdir/manifest.hpp>
 #include <redco/workdir/object_bytes.hpp>
+#include <redco/workdir/retention.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/diag/signals.hpp>
 
@@ -128,6 +129,7 @@ class run_state {
   std::string id_;
   std::uint64_t seed_;
   std::int64_t step_ = 0, first_step_ = 0, saved_step_ = -1;
+  workdir::retention kept_checkpoints_;
 };
 
 }  // namespace redco::run

@@ -114,7 +114,12 @@ REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
   if (rank_.rank == 0)
     for (auto const& [name, object] : objects_) objects[name] = detail::bytes_tensor(object.bytes());
   to.workdir = where_.workdir();
-  if (rank_.rank == 0) to.lock = &where_.lock();
+  if (rank_.rank == 0) {
+    to.lock = &where_.lock();
+    to.kept = &kept_checkpoints_;
+    if (std::string const failure = kept_checkpoints_.take_failure(); !failure.empty())
+      where_.log().warning("an old checkpoint is not removed: " + failure);
+  }
   to.facts.run = id_;
   to.facts.step = step_;
   for (network_state const* one : networks_) to.facts.updates[detail::updates_key(*one)] = one->updates;

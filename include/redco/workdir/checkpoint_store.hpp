@@ -3,6 +3,7 @@
 #include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/manifest.hpp>
 #include <redco/workdir/read_manifest.hpp>
+#include <redco/workdir/retention.hpp>
 #include <redco/workdir/workdir_lock.hpp>
 #include <redco/workdir/write_manifest.hpp>
 #include <redco/safetensors/file_ops.hpp>
@@ -34,9 +35,10 @@ template <safetensors::file_ops Ops = safetensors::posix_file_ops>
 class checkpoint_store {
  public:
   /// Creates a writer for the folder `directory`. `run`: id of the run, a plain file name. `ops`:
-  /// system calls, which tests replace.
-  checkpoint_store(Ops& ops, std::filesystem::path directory, std::string run)
-      : disk_(ops), directory_(std::move(directory)), run_(std::move(run)) {
+  /// system calls, which tests replace. `kept`: memory of earlier saves, which also deletes removed
+  /// checkpoints; if null, retain() reads all manifests and the members delete at once.
+  checkpoint_store(Ops& ops, std::filesystem::path directory, std::string run, retention* kept = nullptr)
+      : disk_(ops), directory_(std::move(directory)), run_(std::move(run)), kept_(kept) {
     check_name(run_);
   }
 
@@ -44,9 +46,7 @@ class checkpoint_store {
 
   /// Returns the folder into which the files of step `step`'s checkpoint are written until the
   /// checkpoint is complete.
-  std::filesystem::path unfinished(std::int64_t step) const {
-    return directory_ / (std::string(unfinished_mark) + checkpoint_names::of_step(step) + "-" + run_);
-  }
+  std::filesystem::path unfinished(std::int64_t step) const { return marked(unfinished_mark, step); }
 
   /// Creates the folder for the files of step `step`'s checkpoint and returns its path. The folder
   /// holds only the file `.token` with a random text, which commit() removes.
@@ -88,24 +88,13 @@ class checkpoint_store {
     file.write(write_manifest(facts));
     file.finish();
     disk_.sync_directory(from);
-    if (!std::filesystem::exists(std::filesystem::symlink_status(to))) {
-      disk_.rename(from, to);
-      disk_.sync_directory(directory_);
-      return to;
-    }
-    // An older run saved this step. If names cannot be swapped, a crash here leaves the checkpoint
-    // of an earlier step.
-    std::filesystem::path const old = trash(facts.step);
-    disk_.remove_all(old);
-    if (disk_.ops().exchange(from.c_str(), to.c_str()) == 0) {
-      disk_.sync_directory(directory_);
-      disk_.rename(from, old);
+    if (std::filesystem::exists(std::filesystem::symlink_status(to))) {
+      replace_checkpoint(from, to, facts.step);
     } else {
-      disk_.rename(to, old);
       disk_.rename(from, to);
+      disk_.sync_directory(directory_);
     }
-    disk_.sync_directory(directory_);
-    disk_.remove_all(old);
+    if (kept_ != nullptr) kept_->add_saved(facts.step);
     return to;
   }
 
@@ -153,38 +142,35 @@ class checkpoint_store {
     std::set<std::string> const named = pointed_at();
     std::vector<std::int64_t> own;
     for (std::int64_t const step : checkpoint_names::steps_in(directory_)) {
-      if (saved_by_this_run(step)) own.push_back(step);
+      auto const reads = [&] { return saved_by_this_run(step); };
+      if (kept_ != nullptr ? kept_->has_saved(step, reads) : reads()) own.push_back(step);
     }
     for (std::size_t i = own.size(); i-- > static_cast<std::size_t>(keep_last);) {
       std::string const name = checkpoint_names::of_step(own[i]);
       if (named.contains(name)) continue;
-      // A half-removed checkpoint under its own name would look damaged, so it is renamed first.
-      disk_.remove_all(trash(own[i]));
-      disk_.rename(directory_ / name, trash(own[i]));
-      disk_.sync_directory(directory_);
-      disk_.remove_all(trash(own[i]));
+      remove_checkpoint(directory_ / name, own[i]);
     }
   }
 
   /// Removes unfinished checkpoint folders of earlier runs. Holding `lock` proves that those runs
-  /// have ended. Also completes a commit() that was killed while it replaced a checkpoint: the
-  /// complete new folder gets the name of the old one.
+  /// have ended. Also completes a commit() that was killed while it replaced a checkpoint: the new
+  /// folder gets the name if it is complete, else the old folder gets its name back.
   void sweep(workdir_lock const& lock) {
     std::filesystem::path const folder = lock.workdir() / checkpoint_names::folder;
     std::error_code absent;
-    std::vector<std::filesystem::path> left;
+    std::vector<std::filesystem::path> left, replaced;
     for (auto const& entry : std::filesystem::directory_iterator(folder, absent)) {
       std::string const name = entry.path().filename().string();
       if (name.starts_with(unfinished_mark) || name.starts_with(trash_mark)) left.push_back(entry.path());
+      if (name.starts_with(replaced_mark)) replaced.push_back(entry.path());
     }
-    for (auto const& path : left) {
-      if (path.filename().string().starts_with(trash_mark)) finish_replacing(folder, path);
-    }
+    for (auto const& path : replaced) finish_replacing(folder, path);
     for (auto const& path : left) disk_.remove_all(path);
   }
 
  private:
-  static constexpr std::string_view unfinished_mark = ".tmp-", trash_mark = ".trash-", token_file = ".token";
+  static constexpr std::string_view unfinished_mark = ".tmp-", trash_mark = ".trash-", replaced_mark = ".replaced-",
+                                    token_file = ".token";
 
   static void check_name(std::string const& name) {
     if (!safetensors::plain_name(name) || checkpoint_names::step_of(name) || name == checkpoint_names::pointer_file) {
@@ -214,24 +200,69 @@ class checkpoint_store {
     }
   }
 
-  std::filesystem::path trash(std::int64_t step) const {
-    return directory_ / (std::string(trash_mark) + checkpoint_names::of_step(step) + "-" + run_);
+  std::filesystem::path marked(std::string_view mark, std::int64_t step) const {
+    return directory_ / (std::string(mark) + checkpoint_names::of_step(step) + "-" + run_);
   }
   std::filesystem::path temporary(std::string const& name) const {
     return directory_ / (std::string(unfinished_mark) + name + "-" + run_);
   }
 
-  /// Completes a commit() that was killed while it replaced a checkpoint: after the folder `old`
-  /// was renamed and before the new folder got its name. This gap exists only on file systems that
-  /// cannot swap two names.
+  /// Gives the complete folder `from` the name `to`, which the checkpoint of an earlier save has.
+  /// One of the two is complete on the disk at any time.
+  void replace_checkpoint(std::filesystem::path const& from, std::filesystem::path const& to, std::int64_t step) {
+    // The name of the new folder becomes durable before the old folder loses its name.
+    disk_.sync_directory(directory_);
+    if (disk_.ops().exchange(from.c_str(), to.c_str()) == 0) {
+      disk_.sync_directory(directory_);
+      return remove_checkpoint(from, step);
+    }
+    // The file system cannot swap names: sweep() completes what a crash interrupts here.
+    std::filesystem::path const old = marked(replaced_mark, step);
+    disk_.remove_all(old);
+    disk_.rename(to, old);
+    try {
+      disk_.rename(from, to);
+    } catch (error const&) {
+      disk_.rename(old, to);
+      throw;
+    }
+    disk_.sync_directory(directory_);
+    remove_checkpoint(old, step);
+  }
+
+  /// Deletes a checkpoint's folder. A half-removed checkpoint under its own name would look
+  /// damaged, so it is renamed first.
+  void remove_checkpoint(std::filesystem::path const& path, std::int64_t step) {
+    std::filesystem::path const gone = marked(trash_mark, step);
+    if (kept_ != nullptr && std::filesystem::exists(gone)) kept_->wait();
+    disk_.remove_all(gone);
+    disk_.rename(path, gone);
+    disk_.sync_directory(directory_);
+    if (kept_ != nullptr) kept_->remove_later(gone);
+    else disk_.remove_all(gone);
+  }
+
+  /// Completes a commit() that was killed after it had renamed the replaced checkpoint to `old`.
+  /// Keeps `old` if the checkpoint that has its name is damaged.
   void finish_replacing(std::filesystem::path const& folder, std::filesystem::path const& old) {
     // For example "step_4-run".
-    std::string const rest = old.filename().string().substr(trash_mark.size());
+    std::string const rest = old.filename().string().substr(replaced_mark.size());
     std::filesystem::path const complete = folder / (std::string(unfinished_mark) + rest);
     std::filesystem::path const to = folder / rest.substr(0, rest.find('-'));
-    if (std::filesystem::exists(to) || !std::filesystem::exists(complete / "manifest.json")) return;
-    disk_.rename(complete, to);
-    disk_.sync_directory(folder);
+    if (!std::filesystem::exists(to)) {
+      disk_.rename(is_complete(complete) ? complete : old, to);
+      disk_.sync_directory(folder);
+    }
+    if (is_complete(to)) disk_.remove_all(old);
+  }
+
+  static bool is_complete(std::filesystem::path const& checkpoint) {
+    try {
+      check_checkpoint(checkpoint, false);
+      return true;
+    } catch (error const&) {
+      return false;
+    }
   }
 
   void link(std::string_view name, std::string const& target) {
@@ -270,6 +301,7 @@ class checkpoint_store {
   safetensors::disk<Ops> disk_;
   std::filesystem::path directory_;
   std::string run_;
+  retention* kept_;
 };
 
 }  // namespace redco::workdir

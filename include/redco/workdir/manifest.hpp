@@ -78,6 +78,7 @@ struct manifest {
   friend bool operator==(manifest const&, manifest const&) = default;
 };
 
+class retention;
 class workdir_lock;
 
 /// Options of save_checkpoint: the content of the manifest, the links to set, and the number of
@@ -96,6 +97,9 @@ struct save_options {
   /// Lock of the workdir, which rank 0 checks before it changes checkpoints; null on other ranks
   /// and without a lock.
   workdir_lock const* lock = nullptr;
+  /// Memory of the run's earlier saves on rank 0; null on other ranks. Without it, each save reads
+  /// all manifests, and deletes old checkpoints before it returns.
+  retention* kept = nullptr;
 };
 
 }  // namespace redco::workdir

@@ -2,6 +2,8 @@
 
 #include <redco/workdir/workdir_lock.hpp>
 
+#include <redco/workdir/detail/durable_folder.hpp>
+#include <redco/safetensors/file_ops.hpp>
 #include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 
@@ -20,8 +22,8 @@
 namespace redco::workdir {
 
 REDCO_INLINE workdir_lock::workdir_lock(std::filesystem::path workdir) : workdir_(std::move(workdir)) {
-  std::error_code failed;
-  std::filesystem::create_directories(workdir_, failed);
+  safetensors::posix_file_ops ops;
+  std::error_code const failed = detail::make_durable_folder(ops, workdir_);
   if (failed) refuse(failed.message());
   std::filesystem::path const path = workdir_ / ".lock";
   descriptor_ = diag::regular_file::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
