@@ -377,3 +377,43 @@ TEST_CASE("a run that fails repeatedly at one step says so until a run completes
   CHECK(mended.log.find("the last 3 runs") != std::string::npos);
   CHECK_FALSE(warns(fit_mlp(where, o)));
 }
+
+TEST_CASE("a start that is refused leaves the page of the finished run") {
+  temporary_folder folder;
+  mlp_options o = failing_options();
+  redco::deployer_options where = in(folder.path);
+  where.resume = "auto";
+  REQUIRE(fit_mlp(where, o).code == 0);
+  std::string const page = content_of(folder.path / "report.html");
+  CHECK(page.find(">DONE</li>") != std::string::npos);
+  CHECK(fit_mlp(where, o, 14).code == 65);  // other data than the checkpoint's
+  CHECK(content_of(folder.path / "report.html") == page);
+  o.epochs = 5;
+  behaviour broken;
+  broken.loss = [](at::Tensor const&, run_test::mlp_batch const&) -> at::Tensor { throw std::runtime_error("broken"); };
+  CHECK(fit_mlp(where, o, 13, broken).code == 70);  // begins: its end belongs on the page
+  CHECK(content_of(folder.path / "report.html") != page);
+}
+
+TEST_CASE("three starts in a row that end before their first step are named until a run makes a step") {
+  temporary_folder folder;
+  mlp_options o = failing_options();
+  redco::deployer_options where = in(folder.path);
+  where.resume = "auto";
+  REQUIRE(fit_mlp(where, o).code == 0);
+  o.epochs = 6;
+  auto const named = [](outcome const& run) {
+    return run.log.find("starts   3 in a row ended before") != std::string::npos;
+  };
+  CHECK_FALSE(named(fit_mlp(where, o, 14)));
+  CHECK_FALSE(named(fit_mlp(where, o, 14)));
+  outcome const third = fit_mlp(where, o, 14);
+  CHECK(third.warnings == 0);
+  CHECK(named(third));
+  outcome const fourth = fit_mlp(where, o);
+  CHECK(fourth.code == 0);
+  CHECK(fourth.warnings >= 1);
+  CHECK(fourth.log.find("the last 3 starts here ended before their first step, the last with: ") != std::string::npos);
+  CHECK(fourth.log.find("was saved with 13 training examples") != std::string::npos);
+  CHECK(fit_mlp(where, o).log.find("before their first step") == std::string::npos);
+}

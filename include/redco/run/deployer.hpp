@@ -105,6 +105,10 @@ class deployer {
   void write_page() { output_->write_page(); }
   void write_last_page() { output_->write_last_page(); }
 
+  /// Records that a run has begun: its checkpoint, if any, is accepted. A start that ends earlier
+  /// leaves the page of an earlier run.
+  void run_began() { output_->began = true; }
+
   /// Locks the workdir for a run, and opens log.txt in it, which also receives the lines logged so
   /// far. Trainers call it; programs that only predict do not touch the workdir. Does nothing on a
   /// second call and in processes other than the first. Throws `error` with exit code 64 if the

@@ -151,6 +151,7 @@ REDCO_INLINE void fit_loop::start() {
     graphs_.emplace(where_.device(rank_.rank));
   }
   if (!first()) return;
+  where_.run_began();
   report_.started(step(), run_epoch_of(position_));
   if (auto const text =
           detail::smaller_rounds(network_.network(), *options_.global_batch, *options_.micro_batch, replicas());

@@ -63,6 +63,8 @@ REDCO_INLINE fit_result fit_runner::fit(options::fit_settings const& settings, m
     s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     step_ = report.step;
     if (!where_.speaks()) return;
+    if (std::string const starts = where_.failures().end_start(code, reason); !starts.empty())
+      s.lines.push_back(starts);
     workdir::summarise(s, report, where_.workdir(), where_.failures());
     where_.page().measured_bytes.clear();
     for (step_measure const& of_rank : report.measures)
@@ -223,7 +225,9 @@ REDCO_INLINE void fit_runner::log_start(std::string const& config) {
   where_.page().plan = plan;
   if (std::exchange(plan_printed_, true)) log.quiet_line(plan);
   else log.line(plan);
-  if (std::string const again = where_.failures().repeated(); !again.empty()) log.warning(again);
+  if (!where_.speaks()) return;
+  for (std::string const& again : {where_.failures().repeated(), where_.failures().begin_start()})
+    if (!again.empty()) log.warning(again);
 }
 
 }  // namespace redco::run

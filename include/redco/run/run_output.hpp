@@ -37,12 +37,14 @@ struct run_output {
   std::optional<redco::log::event_writer> images = {};
   /// Facts of the run for its page, report.html
   report::run_facts facts = {};
+  bool began = false;  ///< true after a run has accepted its checkpoint and data
 
   /// Writes report.html for a run that has not ended. Does nothing before 20 times the time has
   /// passed that the last writing took, so that pages cost a run at most 5% of its time.
   void write_page();
 
-  /// Writes report.html for a run that has ended with the state in `summary`.
+  /// Writes report.html for a run that has ended with the state in `summary`. If the run has not
+  /// begun, leaves the page of an earlier run.
   void write_last_page();
 
  private:

@@ -38,7 +38,10 @@ REDCO_INLINE void run_output::write_last_page() { write_page(summary); }
 /// warning.
 REDCO_INLINE void run_output::write_page(std::optional<workdir::run_summary> const& end) {
   if (workdir.empty() || !speaks) return;
-  auto const began = std::chrono::steady_clock::now();
+  bool const refused = end && !began && end->code != exit_code::done && end->code != exit_code::missed;
+  std::error_code unknown;
+  if (refused && std::filesystem::is_regular_file(workdir / "report.html", unknown)) return;
+  auto const start = std::chrono::steady_clock::now();
   try {
     facts.summary = end;
     facts.resume = options::resume_command();
@@ -47,7 +50,7 @@ REDCO_INLINE void run_output::write_page(std::optional<workdir::run_summary> con
     log.warning(std::string("no page of the run: ") + e.what());
   }
   auto const now = std::chrono::steady_clock::now();
-  next_page_ = now + 20 * (now - began);
+  next_page_ = now + 20 * (now - start);
 }
 
 REDCO_INLINE void keep_for_summary(std::shared_ptr<run_output> output) {

@@ -45,6 +45,7 @@ REDCO_INLINE void run_state::keep(std::string const& name, kept_object object) {
 REDCO_INLINE void run_state::end_step() {
   ++step_;
   rank_.first_step_done();
+  if (rank_.rank == 0 && step_ == first_step_ + 1) where_.failures().forget_starts();
 }
 
 REDCO_INLINE redco::pass run_state::pass(std::int64_t first, std::int64_t examples, bool training) const {

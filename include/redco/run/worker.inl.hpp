@@ -52,6 +52,7 @@ REDCO_INLINE worker::worker(deployer& where, rank_context& rank, worker_options 
   if (where.verified() != nullptr) verifier_ = std::make_unique<run::loop_verifier>(*where.verified(), rank);
   if (rank_.rank == 0 && !verifier_) {
     where_.claim_workdir();
+    if (std::string const again = where_.failures().begin_start(); !again.empty()) where_.log().warning(again);
     where_.summary().emplace();
     if (where.options().zero > 0) where_.log().line(run::zero_text(where.zero(), rank.mesh));
   }
@@ -77,6 +78,7 @@ REDCO_INLINE worker::~worker() {
   record.checkpoint = checkpoint_;
   record.unit = s.unit;
   record_.describe(record);
+  where_.failures().forget_starts();
   record.per_second = s.seconds > 0 ? static_cast<double>(step() - state_.first_step()) / s.seconds : 0;
   workdir::summarise(s, record, where_.workdir(), where_.failures());
   where_.write_last_page();
@@ -276,6 +278,7 @@ REDCO_INLINE options::metric_map worker::evaluated(options::metric_map metrics) 
 REDCO_INLINE void worker::begin() {
   if (std::exchange(begun_, true) || verifier_) return;
   record_.begin(step());
+  if (rank_.rank == 0) where_.run_began();
 }
 
 REDCO_INLINE void worker::end_step() {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/diag/error.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -8,10 +10,12 @@ namespace redco::workdir {
 
 /// A list of the failed runs in a workdir since the last successful run: the text file
 /// `failures.log` with one line `<step> <reason>` per failure. The function crash_report() also
-/// appends to the file.
+/// appends to the file. A second file, `starts.log`, counts the starts in a row that have ended
+/// before their first step, also without a message.
 class failure_history {
  public:
-  explicit failure_history(std::filesystem::path const& workdir) : file_(workdir / "failures.log") {}
+  explicit failure_history(std::filesystem::path const& workdir)
+      : file_(workdir / "failures.log"), starts_(workdir / "starts.log") {}
 
   std::filesystem::path const& file() const { return file_; }
 
@@ -25,8 +29,20 @@ class failure_history {
   /// else an empty text.
   std::string repeated() const;
 
+  /// Records a start of the run. Returns a warning if the last three or more starts have ended
+  /// before their first step, else an empty text. Ignores errors of writing.
+  std::string begin_start() const;
+
+  /// Records the end of a start before its first step. Returns a line for the summary if three or
+  /// more starts in a row have ended so. An end by a signal does not count. Does nothing after
+  /// forget_starts().
+  std::string end_start(exit_code code, std::string const& reason) const;
+
+  /// Sets the number of starts to 0. Call it after the first step.
+  void forget_starts() const;
+
  private:
-  std::filesystem::path file_;
+  std::filesystem::path file_, starts_;
 };
 
 }  // namespace redco::workdir
