@@ -102,6 +102,24 @@ TEST_CASE("schedule-free AdamW follows the algorithm of its paper, and evaluates
                            tensor_of(updates_of("schedule_free")["evaluated"])) < 1e-14);
 }
 
+TEST_CASE("schedule-free AdamW without warm-up decays the parameters in its first update, too") {
+  // y = z = p - lr (g / (|g| + eps) + weight_decay p), because z is the whole average at first.
+  redco::optimizer::schedule_free const rule{.beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3, .weight_decay = 0.5};
+  at::Tensor const before = first_values(12), gradient = gradient_at(before, 1);
+  at::Tensor const after = before - (gradient / (gradient.abs() + 1e-3) + before * 0.5) * 0.03;
+  auto const check = [&](at::ScalarType type, double bound) {
+    at::Tensor const param = before.to(type, false, true);
+    redco::update::segment s = redco::update::make_segment(rule, param, gradient.to(type), true);
+    redco::update::update(rule, s, 0.03, 1, 1);
+    CHECK(largest_difference(param, after) < bound);
+    CHECK(largest_difference(s.slots[0], after) < bound);
+  };
+  check(at::kDouble, 1e-14);
+  check(at::kFloat, 3e-6);
+  redco::tensors::forced_kernel_set const forced(redco::tensors::kernel_set::composed);
+  check(at::kDouble, 1e-14);
+}
+
 TEST_CASE("an average of the parameters follows torch's AveragedModel, for redco's rules and a user's") {
   auto const rate_at = [](std::int64_t) { return 0.1; };
   redco::optimizer::averaged const rule(redco::sgd{}, 0.7);
