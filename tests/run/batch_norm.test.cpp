@@ -1,8 +1,12 @@
 #include "mlp.hpp"
 
+#include <redco/run/worker.hpp>
+#include <redco/data/batches.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/layer/norms.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -107,6 +111,49 @@ TEST_CASE("statistics cover a round of micro-batches if it is not the global bat
   check_same(found, expected);
   CHECK(found.log.find("batch norm takes its statistics over 6 examples, not over the global batch of 10") !=
         std::string::npos);
+}
+
+/// Returns the state of a worker's network after two updates. `parts_of(rank)` returns the rank's
+/// index ranges of six examples; `order` has the row of each index.
+template <class PartsOf>
+run_test::tensors state_of_worker(mesh const& on, std::vector<std::int64_t> const& order, PartsOf const& parts_of) {
+  temporary_folder const folder;
+  run_test::silence const quiet;
+  deployer_options where = run_test::in(folder.path, on);
+  where.deadline = 20;
+  deployer deployer(where);
+  run_test::tensors state;
+  int const code = run_test::code_of([&] {
+    deployer.run([&](rank_context& rank) {
+      worker worker(deployer, rank, {.steps = 2});
+      auto& net = worker.add("net", normed{}, sgd{.lr = 0.1, .momentum = 0.5});
+      for (worker.resume(); !worker.finished(); worker.end_step())
+        worker.update(net, parts_of(rank.dp_index()), [&](pass const& in) {
+          auto const first = order.begin() + in.first_example;
+          at::Tensor const rows = at::tensor(std::vector<std::int64_t>(first, first + in.examples));
+          at::Tensor const x = at::sin(rows.to(at::kDouble).unsqueeze(1) * 0.7 + at::arange(5, at::kDouble) * 1.3);
+          return mean{net.in(in)(x).pow(2).sum(), static_cast<double>(in.examples)};
+        });
+      if (rank.rank == 0) run_test::add_state(state, net.parts());
+    });
+  });
+  CHECK(code == 0);
+  return state;
+}
+
+TEST_CASE("a worker's batch norm takes statistics over each round of uneven micro-batches of all ranks") {
+  using parts = std::vector<data::interval>;
+  // The first round has the examples 0, 1, 4 and 5; in the second one, rank 1 has no micro-batch.
+  auto const two = state_of_worker({.dp = 2}, {0, 1, 2, 3, 4, 5}, [](int rank) {
+    return rank == 0 ? parts{{0, 2}, {2, 4}} : parts{{4, 6}};
+  });
+  auto const one = state_of_worker({.dp = 1}, {0, 1, 4, 5, 2, 3}, [](int) { return parts{{0, 4}, {4, 6}}; });
+  REQUIRE(one.size() == two.size());
+  REQUIRE(one.contains("net.norm.running_mean"));
+  for (auto const& [name, value] : one) {
+    INFO(name);
+    CHECK(at::allclose(two.at(name), value, 1e-10, 1e-12));
+  }
 }
 
 // Eleven examples, five at a time: the second round has one example on the first replica, and the

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -101,6 +102,31 @@ TEST_CASE("the sum of a bucket begins when its last gradient is complete, and no
     }
     must(code_of([&] { end_all(sums, *net.net, 1, kept), end_all(sums, *net.net, 1, kept); }) == 70, "a second end");
   });
+}
+
+TEST_CASE("sums that overlap with backward leave few buckets in memory, even if another rank is late") {
+  std::int64_t buckets = 0, all = 0;
+  comm::run_ranks({.dp = 2}, settings, [&](rank_context& me) {
+    auto const counter = std::make_shared<redco::tensors::memory_counter>();
+    redco::tensors::memory_counter::scope const counting(counter);
+    run::trained_network<gpt2> const net(tied, plan_of(tied, me.mesh), adamw{}, dtype::f64, 3, me.rank, {},
+                                         redco::tensors::cpu_device(), {.level = 2, .bucket = 64, .overlaps = true});
+    run::gradient_shares sums(*net.net, me);
+    std::vector<at::Tensor> gradients;
+    // Meanwhile rank 0 fills the second bucket, and waits for the sum of the first one.
+    if (me.rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::int64_t const before = counter->current();
+    counter->reset_peak();
+    end_all(sums, *net.net, 1, gradients);
+    std::int64_t own = 0;
+    for (at::Tensor const& g : gradients) own += static_cast<std::int64_t>(g.nbytes());
+    if (me.rank == 0) buckets = counter->peak() - before - own, all = own;
+    sums.end_round();
+    sums.wait();
+    must(at::equal(net.store.gradients(), at::full_like(net.store.gradients(), 2.0)), "the sums are right");
+  });
+  CHECK(buckets > 0);
+  CHECK(buckets < all / 2);
 }
 
 TEST_CASE("the noise of a private step is added once to each element, whichever rank keeps it") {

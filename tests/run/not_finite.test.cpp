@@ -80,6 +80,24 @@ TEST_CASE("parameters that are not finite are never saved: the first is named wi
   }
 }
 
+TEST_CASE("shares of parameters that are not finite are never saved with ZeRO, in f64 and bf16") {
+  for (redco::dtype const type : {redco::dtype::f64, redco::dtype::bf16})
+    for (int const level : {1, 2, 3}) {
+      INFO(name_of(type) << ", level " << level);
+      temporary_folder folder;
+      mlp_options o = one_epoch();
+      o.save_every_steps = 1;
+      redco::deployer_options where = in(folder.path, {.dp = 2});
+      where.zero = level;
+      where.dtype = type;
+      outcome const run = fit_mlp(where, o, 13, {}, {}, {.lr = 0.02, .weight_decay = HUGE_VAL});
+      CHECK(run.code == 79);
+      CHECK(mentions(run, "step 1: the parameter "));
+      CHECK(mentions(run, ".weight is not finite"));
+      CHECK_FALSE(std::filesystem::exists(folder.path / "ckpts" / "last"));
+    }
+}
+
 TEST_CASE("a parameter whose square alone overflows is finite") {
   temporary_folder folder;
   mlp_options o = one_epoch();

@@ -230,4 +230,22 @@ TEST_CASE("values that are set are used by forward and by updates, in every type
   }
 }
 
+TEST_CASE("values of frozen parameters that are set in bf16 reach their f32 copies, which checkpoints save") {
+  temporary_folder const folder;
+  run_test::silence const quiet;
+  redco::deployer_options where = in(folder.path, {.tp = 2});
+  where.dtype = redco::dtype::bf16;
+  redco::deployer deployer(where);
+  deployer.run([&](redco::rank_context& rank) {
+    redco::worker worker(deployer, rank, {.steps = 1});
+    auto& one = worker.add("one", teacher{}, redco::sgd{}, {"up.*"});
+    std::vector<at::Tensor> values;
+    for (at::Tensor const& p : one.net->parameters()) values.push_back(at::full_like(p, 0.25));
+    one.set_values(values);
+    for (redco::nn::stored_parameter const& p : one.store.parameters())
+      if (!p.master.eq(0.25).all().item<bool>() || !p.value.eq(0.25).all().item<bool>())
+        throw std::runtime_error("does not hold: " + p.name + " has the value that was set");
+  });
+}
+
 }  // namespace worker_test
