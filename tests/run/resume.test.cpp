@@ -220,6 +220,42 @@ TEST_CASE("a run resumes from the newest checkpoint, from a path or not at all")
   CHECK(run_test::mentions(missing, "step_99"));
 }
 
+TEST_CASE("a requeued run continues the branch that began at an older step, and the abandoned steps stay") {
+  temporary_folder folder;
+  mlp_options o = resume_options(10);
+  o.keep_last = 0;
+  o.save_every_steps = 2;
+  REQUIRE(fit_mlp(in(folder.path), o).losses.size() == 10);
+  auto const ckpts = folder.path / "ckpts";
+  redco::deployer_options where = in(folder.path, {.dp = 2});
+  where.resume = (ckpts / "step_4").string();
+  mlp_options stopped = o;
+  stopped.on_step = [](redco::fit_event const& e) {
+    if (e.step == 5) std::raise(SIGUSR1);
+  };
+  outcome const branch = fit_mlp(where, stopped, 13, {}, {}, {.lr = 0.1});
+  REQUIRE(branch.code == 75);
+  CHECK(branch.log.find("does not continue are renamed to .older-*: step_10, step_8, step_6\n") != std::string::npos);
+  CHECK(redco::workdir::read_manifest(ckpts / "step_6").branch.step == 4);
+  for (char const* const older : {".older-step_6", ".older-step_8", ".older-step_10"})
+    CHECK(redco::workdir::read_manifest(ckpts / older).branch.path.empty());
+  // A scheduler starts the command again, then --resume auto.
+  mlp_options next = stopped;
+  next.on_step = [](redco::fit_event const& e) {
+    if (e.step == 7) std::raise(SIGUSR1);
+  };
+  outcome const again = fit_mlp(where, next, 13, {}, {}, {.lr = 0.1});
+  CHECK(again.losses.size() == 2);
+  CHECK(again.log.find("continues the branch that began at " + where.resume + " after step 4") != std::string::npos);
+  CHECK(fit_mlp(resume_at(folder.path), o, 13, {}, {}, {.lr = 0.1}).losses.size() == 2);
+  CHECK(fit_mlp(where, o, 13, {}, {}, {.lr = 0.1}).losses.empty());
+  // A start that has nothing to train moves nothing.
+  o.max_steps = 6;
+  where.resume = (ckpts / "step_6").string();
+  CHECK(fit_mlp(where, o, 13, {}, {}, {.lr = 0.1}).losses.empty());
+  CHECK(std::filesystem::exists(ckpts / "step_10"));
+}
+
 TEST_CASE("a checkpoint of another model is refused with the differences") {
   temporary_folder folder;
   REQUIRE(fit_mlp(in(folder.path), resume_options(3)).code == 0);

@@ -16,6 +16,7 @@ redco::workdir::manifest rich_manifest() {
   redco::workdir::manifest facts;
   facts.run = "5f0c-aa";
   facts.step = 1200;
+  facts.branch = {"/scratch/a%20run/ckpts/min_loss", 800};
   facts.epoch = 2;
   facts.epoch_position = 200;
   facts.mesh = {.dp = 3, .tp = 2};
@@ -83,6 +84,7 @@ TEST_CASE("the manifest of the documentation is read, and keys that are added to
   CHECK(facts.mesh == redco::mesh{.dp = 2, .tp = 2});
   CHECK(facts.best.at("min_loss") == redco::workdir::manifest::best_value{2.13, 1000});
   // Defaults of keys that came later
+  CHECK(facts.branch == redco::workdir::manifest::branch_facts{});
   CHECK((facts.patience.stale == 0 && !facts.interrupted && facts.updates.empty()));
   CHECK(facts.tensors.at("h.0.mlp.up.weight").parts.at(0).shape == std::vector<std::int64_t>{256, 512});
   // The hash came with format 2, which is refused without it.

@@ -20,11 +20,13 @@ namespace ckpt_test {
 /// Saves the checkpoint of step `step` through the file operations `ops`.
 template <redco::safetensors::file_ops Ops>
 void save_bytes_with(Ops& ops, std::filesystem::path const& workdir, std::int64_t step, std::string const& run,
-                     std::vector<std::string> const& pointers) {
+                     std::vector<std::string> const& pointers,
+                     redco::workdir::manifest::branch_facts const& branch = {}) {
   redco::workdir::checkpoint_store<Ops> store(ops, workdir / redco::workdir::checkpoint_names::folder, run);
   redco::workdir::manifest facts;
   facts.run = run;
   facts.step = step;
+  facts.branch = branch;
   facts.names = pointers;
   store.begin(step);
   for (std::string const name : {"wte.weight", "master.wte.weight", "optimizer.m.wte.weight"}) {
@@ -44,9 +46,10 @@ void save_bytes_with(Ops& ops, std::filesystem::path const& workdir, std::int64_
 }
 
 inline void save_bytes(std::filesystem::path const& workdir, std::int64_t step, std::string const& run = "run-a",
-                       std::vector<std::string> const& pointers = {}) {
+                       std::vector<std::string> const& pointers = {},
+                       redco::workdir::manifest::branch_facts const& branch = {}) {
   redco::safetensors::posix_file_ops ops;
-  save_bytes_with(ops, workdir, step, run, pointers);
+  save_bytes_with(ops, workdir, step, run, pointers, branch);
 }
 
 }  // namespace ckpt_test

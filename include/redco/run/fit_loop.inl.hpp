@@ -102,6 +102,7 @@ REDCO_INLINE void fit_loop::train() {
     if (options_.eval_size > 0) measured(options_.eval_size);
     return restore_best();
   }
+  state_.set_older_aside();
   if (first() && (options_.save_last || options_.save_every_steps + options_.save_every_epochs > 0))
     workdir::checkpoint_room::check_space(where_.workdir(), state_.bytes_to_save(),
                                           workdir::checkpoint_room::available(where_.workdir()));

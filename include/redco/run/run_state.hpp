@@ -108,6 +108,11 @@ class run_state {
   /// checkpoint has other networks or objects.
   workdir::best_metrics::table load(workdir::found_checkpoint const& found);
 
+  /// Renames to `.older-*` the checkpoints in the workdir that this run does not continue, and logs
+  /// their names. Call it after load() and before the first save(). Does nothing on a second call and
+  /// on other ranks than 0.
+  void set_older_aside();
+
   /// Logs a warning on rank 0 if `settings` differ from the settings in the checkpoint `saved`.
   void compare_settings(workdir::manifest const& saved, std::map<std::string, std::string> const& settings) const;
 
@@ -130,6 +135,9 @@ class run_state {
   std::uint64_t seed_;
   std::int64_t step_ = 0, first_step_ = 0, saved_step_ = -1;
   workdir::retention kept_checkpoints_;
+  std::filesystem::path start_;  ///< checkpoint from which the run continues; empty for a new run
+  workdir::manifest::branch_facts branch_;
+  bool older_are_aside_ = false;
 };
 
 }  // namespace redco::run

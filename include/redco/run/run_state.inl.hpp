@@ -6,7 +6,9 @@
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/comm/agreement.hpp>
+#include <redco/workdir/branch.hpp>
 #include <redco/workdir/changed_settings.hpp>
+#include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/repair_checkpoints.hpp>
 #include <redco/safetensors/names.hpp>
 #include <redco/config.hpp>
@@ -60,8 +62,9 @@ REDCO_INLINE int run_state::signal_of_all(int own) const {
 
 REDCO_INLINE std::optional<workdir::found_checkpoint> run_state::find() const {
   if (rank_.rank == 0) workdir::sweep_checkpoints(where_.lock(), id_);
-  return ckpt::find_checkpoint(rank_.world, where_.workdir(), where_.options().resume,
-                               {.warn = [this](std::string const& text) { where_.log().warning(text); }});
+  return ckpt::find_checkpoint(
+      rank_.world, where_.workdir(), where_.options().resume,
+      {.branches = true, .warn = [this](std::string const& text) { where_.log().warning(text); }});
 }
 
 REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpoint const& found) {
@@ -90,16 +93,31 @@ REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpo
   }
   seed_ = found.facts.rng.seed;
   id_ = found.facts.run;
+  start_ = found.directory;
+  branch_ = found.facts.branch;
   workdir::best_metrics::table best;
   if (rank_.rank == 0) {
     best = workdir::repair_checkpoints(where_.lock(), found);
     where_.log().line("resumed from " + found.directory.string() + " after step " + std::to_string(step_));
+    if (branch_.step < step_ && !branch_.path.empty())
+      where_.log().line("this continues the branch that began at " + workdir::path_of_branch(branch_.path).string() +
+                        " after step " + std::to_string(branch_.step) + "; another --workdir begins one anew");
     if (seed_ != where_.options().seed)
       where_.log().warning("resuming with seed " + std::to_string(seed_) + " of its checkpoint, not with " +
                            std::to_string(where_.options().seed));
   }
   broadcast_from_first(best, rank_.world, "the best metrics");
   return best;
+}
+
+REDCO_INLINE void run_state::set_older_aside() {
+  if (std::exchange(older_are_aside_, true) || rank_.rank != 0) return;
+  std::string names;
+  for (std::string const& name : workdir::set_older_aside(where_.lock(), start_, branch_))
+    names += (names.empty() ? "" : ", ") + name;
+  if (names.empty()) return;
+  where_.log().line("checkpoints in " + (where_.workdir() / workdir::checkpoint_names::folder).string() +
+                    " that this run does not continue are renamed to .older-*: " + names);
 }
 
 REDCO_INLINE void run_state::compare_settings(workdir::manifest const& saved,
@@ -122,6 +140,7 @@ REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
       where_.log().warning("an old checkpoint is not removed: " + failure);
   }
   to.facts.run = id_;
+  to.facts.branch = branch_;
   to.facts.step = step_;
   for (network_state const* one : networks_) to.facts.updates[detail::updates_key(*one)] = one->updates;
   to.facts.mesh = rank_.mesh;

@@ -199,7 +199,9 @@ class worker {
 
   /// Saves a checkpoint of this step, unless it is saved already. Does nothing with --verify.
   void save() {
-    if (!verifier_ && !state_.is_saved()) save_under({});
+    if (verifier_ || state_.is_saved()) return;
+    begin();
+    save_under({});
   }
 
  private:

@@ -277,6 +277,7 @@ REDCO_INLINE options::metric_map worker::evaluated(options::metric_map metrics) 
 /// Begins the loop after resume(). Called by the first update, evaluation or end of a step.
 REDCO_INLINE void worker::begin() {
   if (std::exchange(begun_, true) || verifier_) return;
+  state_.set_older_aside();
   record_.begin(step());
   if (rank_.rank == 0) where_.run_began();
 }

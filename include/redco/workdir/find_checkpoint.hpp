@@ -27,6 +27,10 @@ struct find_options {
   /// True to rename a damaged checkpoint to `.corrupt-...`. Only the process that holds the
   /// workdir_lock may set this to true.
   bool quarantine = true;
+  /// True for the start of a run. A path then begins a branch of the run at its checkpoint, or
+  /// continues the branch in the workdir that an earlier start with this path has begun. The
+  /// manifest in the result records the beginning of the branch.
+  bool branches = false;
   std::function<void(std::string const&)> warn = [](std::string const& text) {
     std::cerr << "redco: warning: " << text << std::endl;
   };

@@ -2,6 +2,7 @@
 
 #include <redco/workdir/find_checkpoint.hpp>
 
+#include <redco/workdir/branch.hpp>
 #include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/detail/parse_manifest.hpp>
 #include <redco/workdir/read_manifest.hpp>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <system_error>
+#include <utility>
 
 namespace redco::workdir::detail {
 
@@ -40,9 +42,7 @@ inline pointer_state read_pointer(std::filesystem::path const& directory) {
 /// remove the folder, because a user may want to inspect or repair it.
 inline std::filesystem::path put_aside(std::filesystem::path const& checkpoint) {
   std::string const name = ".corrupt-" + checkpoint.filename().string();
-  std::filesystem::path aside = checkpoint.parent_path() / name;
-  for (int i = 2; std::filesystem::exists(std::filesystem::symlink_status(aside)); ++i)
-    aside = checkpoint.parent_path() / (name + "-" + std::to_string(i));
+  std::filesystem::path const aside = free_name(checkpoint.parent_path(), name);
   std::error_code failed;
   std::filesystem::rename(checkpoint, aside, failed);
   if (failed) safetensors::throw_io("rename to", aside, failed.value());
@@ -110,19 +110,13 @@ inline std::optional<found_checkpoint> find_newest(std::filesystem::path const& 
   return std::nullopt;
 }
 
-}  // namespace redco::workdir::detail
-
-namespace redco::workdir {
-
-REDCO_INLINE std::optional<found_checkpoint> find_checkpoint(std::filesystem::path const& workdir,
-                                                             std::string_view resume, find_options const& options) {
-  if (resume == "none") return std::nullopt;
-  if (resume == "auto") return detail::find_newest(workdir / checkpoint_names::folder, options);
-  std::filesystem::path const path = resume;
+/// Returns the checkpoint at `path`: a checkpoint, a link to one, or a workdir. Throws `error` with
+/// exit code 65 if there is none or it is damaged.
+inline found_checkpoint checkpoint_at(std::filesystem::path const& path, find_options const& options) {
   if (std::filesystem::is_directory(path / checkpoint_names::folder)) {
-    if (auto found = detail::find_newest(path / checkpoint_names::folder,
-                                         {.verify = options.verify, .quarantine = false, .warn = options.warn}))
-      return found;
+    if (auto found = find_newest(path / checkpoint_names::folder,
+                                 {.verify = options.verify, .quarantine = false, .warn = options.warn}))
+      return std::move(*found);
   }
   if (!std::filesystem::exists(path / "manifest.json")) {
     throw error(exit_code::data,
@@ -131,7 +125,59 @@ REDCO_INLINE std::optional<found_checkpoint> find_checkpoint(std::filesystem::pa
   }
   // A pointer may be replaced while the checkpoint is read, but the directory stays.
   std::filesystem::path const directory = std::filesystem::canonical(path);
-  return found_checkpoint{directory, check_checkpoint(directory, options.verify)};
+  return {directory, check_checkpoint(directory, options.verify)};
+}
+
+/// Returns the beginning of the branch to which the newest readable checkpoint in `folder` belongs.
+inline manifest::branch_facts newest_branch(std::filesystem::path const& folder) {
+  for (std::int64_t const step : candidates(folder, read_pointer(folder))) {
+    try {
+      return read_manifest(folder / checkpoint_names::of_step(step)).branch;
+    } catch (error const& failure) {
+      if (failure.code() != exit_code::data) throw;
+    }
+  }
+  return {};
+}
+
+/// Returns the checkpoint of the branch that begins, or has begun, at `path`.
+inline std::optional<found_checkpoint> find_in_branch(std::filesystem::path const& folder,
+                                                      std::filesystem::path const& path, find_options const& options) {
+  std::string const origin = branch_path(path);
+  if (newest_branch(folder).path == origin) return find_newest(folder, options);
+  found_checkpoint found = checkpoint_at(path, options);
+  found.facts.branch = {origin, found.facts.step};
+  return found;
+}
+
+/// Returns the checkpoint from which --resume auto continues. In a folder without checkpoints, this
+/// is the beginning of a branch that was killed before its first save.
+inline std::optional<found_checkpoint> find_current(std::filesystem::path const& folder, find_options const& options) {
+  auto found = find_newest(folder, options);
+  if (found) return found;
+  if (auto const note = read_branch_note(folder); note && !note->path.empty())
+    return find_in_branch(folder, path_of_branch(note->path), options);
+  std::error_code absent;
+  for (auto const& entry : std::filesystem::directory_iterator(folder, absent)) {
+    if (!entry.path().filename().string().starts_with(".older-")) continue;
+    options.warn("no checkpoint to continue in " + folder.string() + ", but older ones such as " +
+                 entry.path().string() + ": the run begins at step 0; give --resume PATH to continue one of them");
+    break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace redco::workdir::detail
+
+namespace redco::workdir {
+
+REDCO_INLINE std::optional<found_checkpoint> find_checkpoint(std::filesystem::path const& workdir,
+                                                             std::string_view resume, find_options const& options) {
+  std::filesystem::path const folder = workdir / checkpoint_names::folder;
+  if (resume == "none") return std::nullopt;
+  if (resume == "auto")
+    return options.branches ? detail::find_current(folder, options) : detail::find_newest(folder, options);
+  return options.branches ? detail::find_in_branch(folder, resume, options) : detail::checkpoint_at(resume, options);
 }
 
 }  // namespace redco::workdir

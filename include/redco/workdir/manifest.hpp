@@ -39,6 +39,13 @@ struct manifest {
     std::int64_t examples = 0;
     friend bool operator==(data_facts const&, data_facts const&) = default;
   };
+  struct branch_facts {
+    /// Path that --resume named when the branch began, as branch_path() returns it; empty for a run
+    /// that began at step 0.
+    std::string path = {};
+    std::int64_t step = 0;  ///< step of the checkpoint at `path` when the branch began
+    friend bool operator==(branch_facts const&, branch_facts const&) = default;
+  };
   struct patience_facts {
     /// Checkpoint name, such as "min_loss", of the metric by which a fit stops early; empty if no
     /// metric has a best checkpoint.
@@ -55,6 +62,8 @@ struct manifest {
   /// Id of the run, a plain file name; a resumed run keeps its id.
   std::string run;
   std::int64_t step = 0;  ///< number of steps that the run has done
+  /// Beginning of the branch of the run: the checkpoint that a start with --resume PATH named.
+  branch_facts branch;
   std::int64_t epoch = 0;
   /// Number of examples of the current epoch that all ranks together have used.
   std::int64_t epoch_position = 0;

@@ -4,8 +4,10 @@
 #include <redco/workdir/manifest.hpp>
 #include <redco/workdir/workdir_lock.hpp>
 
+#include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace redco::workdir {
 
@@ -17,9 +19,17 @@ std::map<std::string, manifest::best_value> repair_checkpoints(workdir_lock cons
                                                                found_checkpoint const& newest);
 
 /// Removes unfinished checkpoint folders of earlier runs from the locked workdir, as
-/// checkpoint_store::sweep() does. Call it before the run with the id `run` saves there. Throws
-/// `error` with exit code 74 and the path if the disk fails.
+/// checkpoint_store::sweep() does, and completes moves to `.older-*`. Call it before the run with
+/// the id `run` saves there. Throws `error` with exit code 74 and the path if the disk fails.
 void sweep_checkpoints(workdir_lock const& lock, std::string const& run);
+
+/// Renames to `.older-*` the checkpoints in the locked workdir that a run does not continue, so that
+/// --resume auto finds the run's own. `start`: folder of the checkpoint from which the run
+/// continues; empty for a new run. `branch`: beginning of the run's branch. Returns the names of the
+/// renamed checkpoints. Call it before the first step. Throws `error` with exit code 74 and the path
+/// if the disk fails.
+std::vector<std::string> set_older_aside(workdir_lock const& lock, std::filesystem::path const& start,
+                                         manifest::branch_facts const& branch);
 
 }  // namespace redco::workdir
 

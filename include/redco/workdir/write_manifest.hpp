@@ -120,6 +120,15 @@ struct data_view {
   }
 };
 
+struct branch_view {
+  manifest::branch_facts const& branch;
+
+  template <class Archive>
+  void save(Archive& archive) const {
+    archive(cereal::make_nvp("path", branch.path), cereal::make_nvp("step", branch.step));
+  }
+};
+
 struct patience_view {
   manifest::patience_facts const& patience;
 
@@ -167,7 +176,8 @@ inline std::string write_manifest(manifest const& facts) {
     archive(
         cereal::make_nvp("format", facts.format), cereal::make_nvp("redco", facts.redco),
         cereal::make_nvp("run", facts.run), cereal::make_nvp("step", facts.step),
-        cereal::make_nvp("epoch", facts.epoch), cereal::make_nvp("epoch_position", facts.epoch_position),
+        cereal::make_nvp("branch", detail::branch_view{facts.branch}), cereal::make_nvp("epoch", facts.epoch),
+        cereal::make_nvp("epoch_position", facts.epoch_position),
         cereal::make_nvp("mesh", detail::mesh_view{facts.mesh}),
         cereal::make_nvp("rng", detail::random_view{facts.rng}),
         cereal::make_nvp("data", detail::data_view{facts.data}),

@@ -189,7 +189,11 @@ inline manifest parse_manifest(std::string_view text, std::string const& source)
     if (pair.size() != 2) field.fail("is not [value, step]");
     facts.best[metric] = {pair[0].number(), pair[1].count()};
   });
-  // Earlier versions wrote format 2 without patience, interrupted and updates.
+  // Earlier versions wrote format 2 without branch, patience, interrupted and updates.
+  if (top.has("branch")) {
+    manifest_field const branch = top["branch"];
+    facts.branch = {branch["path"].text(), branch["step"].count()};
+  }
   if (top.has("patience")) {
     manifest_field const patience = top["patience"];
     facts.patience = {patience["metric"].text(), patience["stale"].count()};
