@@ -230,6 +230,7 @@ TEST_CASE("a program that makes its own steps offers no option of fit") {
     std::erase(expected, fit_only);
   CHECK(offered<redco::stepping_options>() == expected);
   CHECK(resolved_from<redco::stepping_options>({"--resume", "none"}).values.resume == "none");
+  CHECK(resolved_from<redco::stepping_options>({"--strict-resume"}).values.strict_resume);
 }
 
 TEST_CASE("ranks form replicas of the requested number of shards or are refused") {

@@ -2,6 +2,7 @@
 
 #include <redco/run/example_digest.hpp>
 #include <redco/data/examples.hpp>
+#include <redco/data/views.hpp>
 #include <redco/json/value.hpp>
 
 #include <array>
@@ -9,9 +10,12 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace example_digest_test {
@@ -99,6 +103,63 @@ TEST_CASE("only the first and the last example are part of the digest") {
   CHECK_FALSE(of({"a"}).empty());
 }
 
+class serializable {
+ public:
+  explicit serializable(std::int64_t value = 0) : value_(value) {}
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(value_);
+  }
+
+ private:
+  std::int64_t value_;
+};
+
+TEST_CASE("a class that cereal can serialize and a variant are part of the digest, and other classes are reported") {
+  CHECK(digest(serializable(1)) != digest(serializable(2)));
+  using either = std::variant<std::int64_t, std::string>;
+  CHECK(digest(either(std::int64_t{1})) != digest(either(std::int64_t{2})));
+  auto const complete = [](auto const& x) {
+    redco::run::example_digest one;
+    one.add(x);
+    return one.complete();
+  };
+  CHECK(complete(std::vector<serializable>{serializable(1)}));
+  CHECK(complete(picture{}));
+  CHECK_FALSE(complete(std::vector<opaque>{opaque(1)}));
+  CHECK_FALSE(complete(with_opaque{}));
+  CHECK_FALSE(complete(large{}));
+}
+
+TEST_CASE("a data set's digest has all examples in memory, and 64 of those that are computed") {
+  auto const of = [](std::vector<std::string> const& texts, std::uint64_t most_bytes = 1 << 20) {
+    return redco::run::digest_of_data(redco::examples<std::string>(texts), most_bytes).text;
+  };
+  std::vector<std::string> const texts(1000, "text");
+  std::string const whole = of(texts), part = of(texts, 5000);
+  std::vector<std::int64_t> missed;
+  for (std::size_t const i : {0, 1, 499, 777, 998, 999}) {
+    auto other = texts;
+    other[i] = "Text";
+    INFO(i);
+    CHECK(of(other) != whole);
+    if (of(other, 5000) == part) missed.push_back(static_cast<std::int64_t>(i));
+  }
+  CHECK(missed == std::vector<std::int64_t>{499, 777, 998});
+  CHECK(of({texts.begin(), texts.end() - 1}) != whole);
+  std::set<std::int64_t> read;
+  redco::data::example_view<std::int64_t> const computed(1000, [&](std::int64_t i) {
+    read.insert(i);
+    if (i == 500) throw std::runtime_error("unreadable");
+    return i;
+  });
+  auto const found = redco::run::digest_of_data(redco::examples<std::int64_t>(computed));
+  CHECK(found.complete);
+  CHECK(read.size() == 64);
+  CHECK(read.contains(500));
+  CHECK(read.contains(999));
+}
+
 /// A value that changes each time it is read.
 struct drawn {
   std::int64_t* looks;
@@ -109,6 +170,7 @@ TEST_CASE("examples that change at each access have a varying digest") {
   std::int64_t looks = 0;
   std::vector<drawn> const random(5, drawn{&looks});
   CHECK(redco::run::digest_of_ends(redco::examples<std::int64_t>(random)) == "varies");
+  CHECK(redco::run::digest_of_data(redco::examples<std::int64_t>(random)).text.empty());
 }
 
 }  // namespace example_digest_test

@@ -1,6 +1,7 @@
 #include "mlp.hpp"
 
 #include <redco/workdir/read_manifest.hpp>
+#include <redco/workdir/write_manifest.hpp>
 #include <redco/data/mixture.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/data/token_file.hpp>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <span>
@@ -268,6 +270,46 @@ TEST_CASE("a checkpoint of another model is refused with the differences") {
   CHECK(run_test::mentions(wider, "weight"));
   CHECK(run_test::mentions(wider, "[12, 5]"));
   CHECK(run_test::mentions(wider, "[6, 5]"));
+}
+
+TEST_CASE(
+    "a resumed run notices other examples of equal number and another program, and --strict-resume refuses them") {
+  temporary_folder folder;
+  mlp_options const o = resume_options(0);
+  REQUIRE(fit_mlp(resume_at(folder.path, {.dp = 2}), resume_options(6)).code == 0);
+  auto const last = folder.path / "ckpts" / "step_6" / "manifest.json";
+  redco::workdir::manifest const saved = redco::workdir::read_manifest(last.parent_path());
+  CHECK(saved.digests.size() == 3);
+  redco::deployer_options strict = resume_at(folder.path, {.tp = 2});
+  strict.strict_resume = true;
+  CHECK(fit_mlp(strict, resume_options(6)).code == 0);  // equal on another mesh
+  auto const with_data = [&](redco::deployer_options const& where, std::int64_t changed, mlp_options const& how) {
+    auto data = run_test::numbers(13);
+    data[static_cast<std::size_t>(changed)] += 100;
+    return run_test::fit(where, run_test::mlp{}, run_test::mlp_pipeline(), data, how);
+  };
+  for (std::int64_t const changed : {0, 7, 12}) {
+    outcome const refused = with_data(strict, changed, o);
+    CHECK(refused.code == 65);
+    CHECK(run_test::mentions(refused, "another or changed training examples (digest "));
+    CHECK(run_test::mentions(refused, "--strict-resume"));
+    CHECK_FALSE(run_test::mentions(refused, "evaluation"));
+  }
+  // A run that has nothing left to train warns, too.
+  outcome const ended = with_data(resume_at(folder.path), 7, resume_options(6));
+  CHECK(ended.code == 0);
+  CHECK(ended.warnings == 1);
+  CHECK(ended.log.find("another or changed training examples") != std::string::npos);
+  mlp_options other_eval = resume_options(6);
+  other_eval.eval = std::vector<std::int64_t>{0, 1, 2, 3, 5};
+  CHECK(run_test::mentions(fit_mlp(strict, other_eval), "another or changed evaluation examples"));
+  redco::workdir::manifest of_other = saved;
+  of_other.digests["program file"] = "0123456789abcdef";
+  std::ofstream(last) << redco::workdir::write_manifest(of_other);
+  outcome const program = fit_mlp(strict, o);
+  CHECK(program.code == 65);
+  CHECK(run_test::mentions(program, "another or changed program file"));
+  CHECK(fit_mlp(resume_at(folder.path), o).warnings == 2);  // and max_steps
 }
 
 TEST_CASE("a resumed run lists settings that differ from its checkpoint's and continues") {

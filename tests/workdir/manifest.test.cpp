@@ -27,6 +27,7 @@ redco::workdir::manifest rich_manifest() {
   facts.interrupted = true;
   facts.updates = {{"actor", 19200}, {"critic", 1190}};
   facts.names = {"epoch_2", "min_loss"};
+  facts.digests = {{"program file", "00ff00ff00ff00ff"}, {"training examples", "0123456789abcdef"}};
   facts.config = {{"global_batch", "8"}, {"optimizer.lr.peak", "0.001"}};
   facts.tensors["h.0.mlp.up.weight"] = {
       redco::safetensors::file_dtype::bf16,
@@ -84,7 +85,7 @@ TEST_CASE("the manifest of the documentation is read, and keys that are added to
   CHECK(facts.mesh == redco::mesh{.dp = 2, .tp = 2});
   CHECK(facts.best.at("min_loss") == redco::workdir::manifest::best_value{2.13, 1000});
   // Defaults of keys that came later
-  CHECK(facts.branch == redco::workdir::manifest::branch_facts{});
+  CHECK((facts.branch == redco::workdir::manifest::branch_facts{} && facts.digests.empty()));
   CHECK((facts.patience.stale == 0 && !facts.interrupted && facts.updates.empty()));
   CHECK(facts.tensors.at("h.0.mlp.up.weight").parts.at(0).shape == std::vector<std::int64_t>{256, 512});
   // The hash came with format 2, which is refused without it.

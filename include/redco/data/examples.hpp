@@ -136,10 +136,15 @@ class examples {
   examples(Range&& range) {
     auto const kept = data::detail::kept(std::forward<Range>(range));
     size_ = data::detail::count_of(*kept);
+    in_memory_ = ranges::contiguous_range<std::remove_cvref_t<Range> const> &&
+                 std::same_as<data::example_of<std::remove_cvref_t<Range>>, Example>;
     gather_ = [kept](std::span<std::int64_t const> indices) { return data::gathered<Example>(*kept, indices); };
   }
 
   std::int64_t size() const { return size_; }
+
+  /// Returns true if the examples are consecutive in memory, so that reading them computes nothing.
+  bool in_memory() const { return in_memory_; }
 
   /// Returns the first `count` examples. They are valid as long as this object.
   data::gathered<Example> first(std::int64_t count) const {
@@ -153,6 +158,7 @@ class examples {
 
  private:
   std::int64_t size_ = 0;
+  bool in_memory_ = false;
   std::function<data::gathered<Example>(std::span<std::int64_t const>)> gather_;
 };
 

@@ -59,6 +59,7 @@ struct deployer_options {
   std::optional<redco::dtype> dtype = {};
   recomputed_blocks recompute = {};
   std::string resume = "auto";
+  bool strict_resume = false;
   int threads = 0;
   std::optional<double> deadline = {};
   std::optional<bool> overlap = {};
@@ -135,6 +136,10 @@ struct deployer_options {
             "blocks B to E - 1 (from 0)")
             .in_group("computation"),
         field<"resume">(&o::resume, "checkpoint to continue from: auto (the newest in workdir), none, or a path")
+            .in_group("checkpoints"),
+        field<"strict_resume">(&o::strict_resume,
+                               "refuses to continue with other examples or another program file than the checkpoint's, "
+                               "instead of a warning")
             .in_group("checkpoints"),
         field<"threads">(&o::threads, "threads of each rank; 0: the cores divided by the ranks")
             .at_least(0)

@@ -21,8 +21,10 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace redco::run {
 
@@ -132,6 +134,10 @@ class fit_job {
   /// Returns the digest of the epoch's first and last example if the user's function
   /// `train_of_epoch` made the examples; else an empty text.
   virtual std::string digest_of_epoch() const = 0;
+  /// Returns the digests of the epoch's training examples and of the evaluation examples for the
+  /// manifest, by the names that manifest::digests has. Adds to `notes` a sentence about each data
+  /// set of which not all is compared. Reads examples. Called by rank 0 only.
+  virtual std::map<std::string, std::string> digests(std::vector<std::string>& notes) = 0;
   /// Returns this rank's micro-batches of the current epoch's training examples.
   virtual std::unique_ptr<computed_batches> training(batch_order const& how) = 0;
   /// Returns this rank's micro-batches of the evaluation examples.

@@ -16,10 +16,13 @@
 #include <redco/options/fit_settings.hpp>
 #include <redco/data/batches.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,7 +52,11 @@ class fit_loop {
   bool finished() const;
   bool ended() const { return preempted_ || out_of_patience_ || finished(); }
   evaluation_settings settings_of_evaluation() const;
-  static int run_epoch_of(data::data_position const& at);
+  /// Returns the epoch of the last step before position `at` in the data. For a position at the
+  /// start of an epoch, this is the preceding epoch.
+  static int run_epoch_of(data::data_position const& at) {
+    return static_cast<int>(at.position == 0 && at.epoch > 0 ? at.epoch - 1 : at.epoch);
+  }
 
   void train();
   void share_result();
@@ -58,7 +65,9 @@ class fit_loop {
   std::int64_t begin_epoch(std::int64_t epoch);
   void start();
   void resume(workdir::found_checkpoint const& found);
-  void sanity_check();
+  /// Evaluates a few examples before training, so that a mistake in the user's evaluation shows at
+  /// once rather than after hours of training.
+  void sanity_check() { measured(std::min<std::int64_t>(options_.eval_size, replicas())); }
   options::metric_map measured(std::int64_t examples, bool warns = false);
   void run_epoch();
   void after_step(int epoch);
@@ -69,6 +78,7 @@ class fit_loop {
   void save_if_better(options::metric_map const& metrics);
   void end_epoch(int epoch, bool whole);
   void save(std::vector<std::string> const& names, bool last = false);
+  std::map<std::string, std::string> digests();
   void record_saved(std::filesystem::path const& path);
   void record_best() { recorder_->save_best(best_); }
   void restore_best();
@@ -97,6 +107,7 @@ class fit_loop {
   /// last step. `saved_interrupted_`: that value in the newest checkpoint.
   bool interrupted_ = false, saved_interrupted_ = false;
   int failed_saves_ = 0;
+  std::set<std::string> notes_;  ///< sentences about the digests of examples, each logged once
 };
 
 }  // namespace redco::run

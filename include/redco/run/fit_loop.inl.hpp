@@ -121,12 +121,6 @@ REDCO_INLINE evaluation_settings fit_loop::settings_of_evaluation() const {
   return {*options_.global_batch, *options_.micro_batch, state_.seed(), step()};
 }
 
-/// Returns the epoch of the last step before position `at` in the data. For a position at the start
-/// of an epoch, this is the preceding epoch.
-REDCO_INLINE int fit_loop::run_epoch_of(data::data_position const& at) {
-  return static_cast<int>(at.position == 0 && at.epoch > 0 ? at.epoch - 1 : at.epoch);
-}
-
 /// Computes the number of steps of the run again, from the number of examples of the current epoch.
 REDCO_INLINE void fit_loop::set_length(std::int64_t examples) {
   std::int64_t const known = length_.steps;
@@ -190,14 +184,11 @@ REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
   interrupted_ = saved_interrupted_ = facts.interrupted;
   report_.checkpoint = found.directory;
   state_.compare_settings(facts, report_.settings);
+  state_.compare_digests(found, digests());
   if (!first()) return;
   if (saved_best_ != facts.best)
     where_.log().line("not all of its best checkpoints are in this workdir: theirs are looked for anew");
 }
-
-/// Evaluates a few examples before training, so that a mistake in the user's evaluation shows at
-/// once rather than after hours of training.
-REDCO_INLINE void fit_loop::sanity_check() { measured(std::min<std::int64_t>(options_.eval_size, replicas())); }
 
 /// Returns loss and metrics of the first `examples` evaluation examples, equal on all ranks. If
 /// `warns` is true, rank 0 logs a warning for each loss in which no token or example counted.
@@ -358,6 +349,7 @@ REDCO_INLINE void fit_loop::save(std::vector<std::string> const& names, bool las
   to.facts.best = best_.best();
   to.facts.patience = best_.patience();
   to.facts.interrupted = interrupted_;
+  to.facts.digests = digests();
   to.facts.config = report_.settings;
   try {
     auto const path = state_.save(to);
@@ -371,6 +363,15 @@ REDCO_INLINE void fit_loop::save(std::vector<std::string> const& names, bool las
     if (first()) where_.log().warning(std::string("not saved: ") + e.what());
   }
   if (first()) recorder_->resume_clock();
+}
+
+/// Returns the digests of the examples on rank 0. Logs once what a resumed run cannot compare.
+REDCO_INLINE std::map<std::string, std::string> fit_loop::digests() {
+  std::vector<std::string> notes;
+  auto all = first() ? job_.digests(notes) : std::map<std::string, std::string>();
+  for (std::string const& note : notes)
+    if (notes_.insert(note).second) where_.log().quiet_line(note);
+  return all;
 }
 
 /// Writes the files of best metric values after the checkpoint is saved, so that files and

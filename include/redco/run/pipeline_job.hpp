@@ -19,11 +19,13 @@
 #include <redco/shape/axis.hpp>
 #include <redco/diag/blame.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/meta/type_name.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -175,12 +177,29 @@ class pipeline_job final : public fit_job {
   std::string unit() const override { return std::string(log::unit_of<batch>()); }
 
   std::int64_t begin_epoch(std::int64_t epoch) override {
-    if (options_.train_of_epoch) of_epoch_ = options_.train_of_epoch(static_cast<int>(epoch));
+    if (options_.train_of_epoch) {
+      of_epoch_ = options_.train_of_epoch(static_cast<int>(epoch));
+      digest_of_train_.reset();
+    }
     return of_epoch_.size();
   }
 
   std::string digest_of_epoch() const override {
     return options_.train_of_epoch ? digest_of_ends(of_epoch_) : std::string();
+  }
+
+  std::map<std::string, std::string> digests(std::vector<std::string>& notes) override {
+    std::map<std::string, std::string> all;
+    auto const add = [&](std::string const& name, examples<Example> const& data, std::optional<data_digest>& known) {
+      if (data.size() == 0) return;
+      if (!known) known = digest_of_data(data);
+      if (!known->complete) notes.push_back(note_of_digest(name));
+      if (!known->text.empty()) all[name] = known->text;
+      else notes.push_back("the " + name + " change from reading to reading: a resumed run does not compare them");
+    };
+    add("training examples", of_epoch_, digest_of_train_);
+    add("evaluation examples", options_.eval, digest_of_eval_);
+    return all;
   }
 
   std::unique_ptr<computed_batches> training(batch_order const& how) override { return over(of_epoch_, how); }
@@ -199,6 +218,12 @@ class pipeline_job final : public fit_job {
   shown outputs() const override { return shown_pairs_of(judged().span(), predictions()); }
 
  private:
+  static std::string note_of_digest(std::string const& name) {
+    return "a resumed run compares the " + name +
+           " without the parts that are not numbers, texts, tensors or ranges: give " +
+           std::string(meta::type_name<Example>()) + " a function serialize(archive)";
+  }
+
   std::unique_ptr<computed_batches> over(examples<Example> const& data, batch_order const& how) {
     return std::make_unique<batches_type>(
         pipeline_, net_, data, how, typename batches_type::uses{&options_.length, &options_.train_step, &predictions_});
@@ -217,6 +242,7 @@ class pipeline_job final : public fit_job {
   Options const& options_;
   slots& predictions_;
   examples<Example> of_epoch_;
+  std::optional<data_digest> digest_of_train_, digest_of_eval_;
 };
 
 }  // namespace redco::run

@@ -109,12 +109,17 @@ class run_state {
   workdir::best_metrics::table load(workdir::found_checkpoint const& found);
 
   /// Renames to `.older-*` the checkpoints in the workdir that this run does not continue, and logs
-  /// their names. Call it after load() and before the first save(). Does nothing on a second call and
-  /// on other ranks than 0.
+  /// their names. Call it after load() and before the first save(). Does nothing on a second call
+  /// and on other ranks than 0.
   void set_older_aside();
 
   /// Logs a warning on rank 0 if `settings` differ from the settings in the checkpoint `saved`.
   void compare_settings(workdir::manifest const& saved, std::map<std::string, std::string> const& settings) const;
+
+  /// Compares the run's program file, and the data with the digests `of_data`, with those of the
+  /// checkpoint `saved`. All ranks call it; rank 0's digests count. Logs a warning if they differ;
+  /// with --strict-resume, throws `error` with exit code 65 instead.
+  void compare_digests(workdir::found_checkpoint const& saved, std::map<std::string, std::string> of_data) const;
 
   /// Saves a checkpoint of this step and returns its path. `to` contains the manifest data that
   /// only the caller knows, such as epoch and best values. Throws `error` with exit code 79 if a

@@ -11,6 +11,8 @@
 #include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/repair_checkpoints.hpp>
 #include <redco/safetensors/names.hpp>
+#include <redco/safetensors/xxh64.hpp>
+#include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 
 #include <cstddef>
@@ -20,6 +22,14 @@
 namespace redco::run::detail {
 
 inline constexpr char const* object_prefix = "object.";
+inline constexpr char const* program_key = "program file";
+
+/// Returns the digest of the program's file, which is read once.
+inline std::string const& program_digest() {
+  static std::string const digest =
+      safetensors::xxh64::text_of(safetensors::xxh64::of(diag::input_file("/proc/self/exe")));
+  return digest;
+}
 
 /// Returns the key under which a checkpoint's manifest has the number of updates of a network.
 inline std::string updates_key(network_state const& network) {
@@ -127,6 +137,22 @@ REDCO_INLINE void run_state::compare_settings(workdir::manifest const& saved,
     where_.log().warning("resuming with settings that differ from the checkpoint's: " + changed);
 }
 
+REDCO_INLINE void run_state::compare_digests(workdir::found_checkpoint const& saved,
+                                             std::map<std::string, std::string> of_data) const {
+  std::string changed;
+  if (rank_.rank == 0) {
+    of_data[detail::program_key] = detail::program_digest();
+    changed = workdir::changed_digests(saved.facts.digests, of_data);
+    if (!changed.empty()) changed = saved.directory.string() + " was saved with " + changed;
+  }
+  changed = comm::broadcast_text(rank_.world, changed);
+  if (changed.empty()) return;
+  if (where_.options().strict_resume)
+    throw error(exit_code::data,
+                changed + ": give the same data and program, or leave out --strict-resume to continue with a warning");
+  if (rank_.rank == 0) where_.log().warning(changed + "; the run continues with them");
+}
+
 REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
   for (network_state const* one : networks_) one->check_finite(step_);
   std::map<std::string, at::Tensor> objects;
@@ -141,6 +167,7 @@ REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
   }
   to.facts.run = id_;
   to.facts.branch = branch_;
+  if (rank_.rank == 0) to.facts.digests[detail::program_key] = detail::program_digest();
   to.facts.step = step_;
   for (network_state const* one : networks_) to.facts.updates[detail::updates_key(*one)] = one->updates;
   to.facts.mesh = rank_.mesh;

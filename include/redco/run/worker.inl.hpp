@@ -137,6 +137,7 @@ REDCO_INLINE void worker::resume() {
     auto const best = state_.load(*found);
     record_.best() = workdir::best_metrics(options_.save_argmin, options_.save_argmax, best, found->facts.patience);
     state_.compare_settings(found->facts, settings_);
+    state_.compare_digests(*found, {});
     checkpoint_ = found->directory;
   }
   if (rank_.rank == 0 && !options_.config.empty())

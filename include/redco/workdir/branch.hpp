@@ -36,10 +36,10 @@ struct branch_note {
 /// Returns the note in the folder of checkpoints `folder`; empty if there is none.
 std::optional<branch_note> read_branch_note(std::filesystem::path const& folder);
 
-/// Returns the names of the checkpoints in `folder` that do not belong to a run that continues from
-/// the checkpoint `start`: later steps, steps of other branches, and steps of other runs. Returns
-/// all names if `start` is empty or is not a checkpoint of the folder. An earlier step with an
-/// unreadable manifest stays.
+/// Returns the names of the checkpoints in `folder` that a run from the checkpoint `start` does not
+/// continue: later steps, steps of other branches, and steps of other runs. Returns all names if
+/// `start` is empty or is not a checkpoint of the folder. An earlier step with an unreadable
+/// manifest stays.
 std::vector<std::string> other_branches(std::filesystem::path const& folder, std::filesystem::path const& start);
 
 }  // namespace redco::workdir
@@ -93,8 +93,8 @@ namespace redco::workdir {
 
 /// Completes the moves of a note, also of one that a killed process left: removes the links to the
 /// checkpoints, and renames each checkpoint to `.older-<name>`. Removes the note, unless the folder
-/// still waits for the first save of a branch. Does nothing without a note. Throws `error` with exit
-/// code 74 and the path if the disk fails.
+/// still waits for the first save of a branch. Does nothing without a note. Throws `error` with
+/// exit code 74 and the path if the disk fails.
 template <safetensors::file_ops Ops>
 void finish_branch(safetensors::disk<Ops>& disk, std::filesystem::path const& folder) {
   std::optional<branch_note> note = read_branch_note(folder);

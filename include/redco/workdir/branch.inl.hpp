@@ -17,8 +17,9 @@
 
 namespace redco::workdir::detail {
 
-/// Returns true if the checkpoint of step `step` in `folder` is on the way to the checkpoint with
-/// the manifest `start`: an earlier step of its run, saved by its branch or before that began.
+/// Returns true if the checkpoint of step `step` in `folder` precedes the checkpoint with the
+/// manifest `start`. It must be an earlier step of the run, saved by the branch or before the
+/// branch began.
 inline bool precedes(std::filesystem::path const& folder, std::int64_t step, manifest const& start) {
   if (step >= start.step) return step == start.step;
   try {

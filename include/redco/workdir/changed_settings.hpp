@@ -39,4 +39,17 @@ inline std::string changed_settings(std::map<std::string, std::string> const& be
   return text;
 }
 
+/// Returns a sentence about the digests that differ between a checkpoint (`before`) and a run
+/// (`now`), such as "other training examples (digest 0f.., was 1a..)"; empty if none differ. Skips
+/// digests that only one of the two has.
+inline std::string changed_digests(std::map<std::string, std::string> const& before,
+                                   std::map<std::string, std::string> const& now) {
+  std::string text;
+  for (auto const& [name, was] : before)
+    if (auto const is = now.find(name); is != now.end() && is->second != was)
+      text += (text.empty() ? "" : " and ") + ("another or changed " + name) + " (digest " + is->second + ", was " +
+              was + ")";
+  return text;
+}
+
 }  // namespace redco::workdir

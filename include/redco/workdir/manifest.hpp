@@ -79,6 +79,9 @@ struct manifest {
   std::map<std::string, std::int64_t> updates;
   /// Names of the links to the checkpoint besides `last`, such as epoch_3 or min_loss.
   std::vector<std::string> names;
+  /// Digests of what the run reads by name: "training examples", "evaluation examples" and "program
+  /// file".
+  std::map<std::string, std::string> digests;
   /// Settings of the run by name, such as "optimizer.lr" with the value "0.001".
   std::map<std::string, std::string> config;
   safetensors::tensor_table tensors;

@@ -23,11 +23,11 @@ std::map<std::string, manifest::best_value> repair_checkpoints(workdir_lock cons
 /// the id `run` saves there. Throws `error` with exit code 74 and the path if the disk fails.
 void sweep_checkpoints(workdir_lock const& lock, std::string const& run);
 
-/// Renames to `.older-*` the checkpoints in the locked workdir that a run does not continue, so that
-/// --resume auto finds the run's own. `start`: folder of the checkpoint from which the run
-/// continues; empty for a new run. `branch`: beginning of the run's branch. Returns the names of the
-/// renamed checkpoints. Call it before the first step. Throws `error` with exit code 74 and the path
-/// if the disk fails.
+/// Renames to `.older-*` the checkpoints in the locked workdir that a run does not continue, so
+/// that --resume auto finds the run's own. `start`: folder of the checkpoint from which the run
+/// continues; empty for a new run. `branch`: beginning of the run's branch. Returns the names of
+/// the renamed checkpoints. Call it before the first step. Throws `error` with exit code 74 and the
+/// path if the disk fails.
 std::vector<std::string> set_older_aside(workdir_lock const& lock, std::filesystem::path const& start,
                                          manifest::branch_facts const& branch);
 

@@ -186,6 +186,7 @@ inline std::string write_manifest(manifest const& facts) {
         cereal::make_nvp("interrupted", facts.interrupted),
         cereal::make_nvp("updates", detail::keyed_view<decltype(facts.updates), detail::count_view>{facts.updates}),
         cereal::make_nvp("names", facts.names),
+        cereal::make_nvp("digests", detail::keyed_view<decltype(facts.digests), detail::text_view>{facts.digests}),
         cereal::make_nvp("config", detail::keyed_view<decltype(facts.config), detail::text_view>{facts.config}),
         cereal::make_nvp("config_xxh64", safetensors::xxh64::text_of(detail::config_hash(facts.config))),
         cereal::make_nvp("tensors", detail::keyed_view<safetensors::tensor_table, detail::tensor_view>{facts.tensors}),

@@ -189,7 +189,8 @@ inline manifest parse_manifest(std::string_view text, std::string const& source)
     if (pair.size() != 2) field.fail("is not [value, step]");
     facts.best[metric] = {pair[0].number(), pair[1].count()};
   });
-  // Earlier versions wrote format 2 without branch, patience, interrupted and updates.
+  // Earlier versions wrote format 2 without branch, patience, interrupted, updates and
+  // digests.
   if (top.has("branch")) {
     manifest_field const branch = top["branch"];
     facts.branch = {branch["path"].text(), branch["step"].count()};
@@ -202,6 +203,9 @@ inline manifest parse_manifest(std::string_view text, std::string const& source)
   if (top.has("updates"))
     top["updates"].each(
         [&](std::string const& name, manifest_field const& field) { facts.updates[name] = field.count(); });
+  if (top.has("digests"))
+    top["digests"].each(
+        [&](std::string const& name, manifest_field const& field) { facts.digests[name] = field.text(); });
   if (facts.format > 1) {
     for (manifest_field const& name : top["names"].list()) facts.names.push_back(name.file_name());
     top["config"].each(
