@@ -73,3 +73,18 @@ TEST_CASE("an empty answer is refused with its key") {
     CHECK(why_refused(prompt + answer + "]}") ==
           ":1: the answer under \"chosen\" is empty; write the assistant's text");
 }
+
+TEST_CASE("the system message and the tools of a line belong to both answers of a pair") {
+  pairs_of const pairs(
+      R"({"system": "S", "tools": [{"name": "f"}], "prompt": [{"role": "user", "content": "a"}], )"
+      R"("chosen": [{"role": "assistant", "content": "b"}], "rejected": [{"role": "assistant", "content": "c"}]})");
+  auto const all = redco::data::read_preferences(pairs.file());
+  REQUIRE(all.size() == 1);
+  for (auto const* const one : {&all[0].chosen, &all[0].rejected}) {
+    CHECK(one->messages.front() == redco::tokenizer::chat_message{"system", "S"});
+    CHECK(one->first_answer == 2);
+    CHECK(one->variables == R"({"tools":[{"name":"f"}]})");
+  }
+  CHECK(why_refused(R"({"system": "S", "prompt": "a", "chosen": "b", "rejected": "c"})")
+            .starts_with(":1: the line has \"system\", which is not obeyed"));
+}

@@ -15,8 +15,12 @@ namespace redco::tokenizer {
 
 /// A message of a conversation.
 struct chat_message {
-  std::string role;  ///< "system", "user", "assistant", or another role that the template knows
-  std::string content;
+  std::string role;     ///< "system", "user", "assistant", or another role that the template knows
+  std::string content;  ///< text of the message; the texts of all parts of a list
+  /// JSON of the object that the template sees, such as {"role": "assistant", "tool_calls": [...]}.
+  /// Empty for an object of `role` and `content`.
+  std::string object = {};
+  bool trained = true;  ///< false for an answer that a model does not learn
 
   friend bool operator==(chat_message const&, chat_message const&) = default;
 };
@@ -41,8 +45,9 @@ struct chat_text {
 class chat_template {
  public:
   /// Reads chat_template.jinja, or else "chat_template" of tokenizer_config.json. From a list of
-  /// named templates, it takes the template named "default". Throws `error` with exit code 65 if
-  /// the folder has no template, if it cannot be parsed, or if redco was built without minja.
+  /// named templates, it takes the template "default", and "tool_use" for conversations with tools.
+  /// Throws `error` with exit code 65 if the folder has no template, if it cannot be parsed, or if
+  /// redco was built without minja.
   explicit chat_template(std::filesystem::path const& folder);
 
   /// Takes a template in Jinja. `names`: contents of bos_token, eos_token, pad_token and unk_token
@@ -50,17 +55,22 @@ class chat_template {
   chat_template(std::string const& jinja, special_names const& names, std::string source);
 
   /// Returns the text of a conversation. If `asks`, the beginning of the assistant's answer follows
-  /// (`add_generation_prompt`). Throws `error` with exit code 65 if the template refuses the
-  /// conversation, as some do if roles do not alternate.
-  std::string text(std::span<chat_message const> messages, bool asks = false) const;
+  /// (`add_generation_prompt`). `variables`: JSON of an object with further variables of the
+  /// template, such as {"tools": [...], "enable_thinking": false}; may be empty.
+  ///
+  /// A list of text parts is given as a list to a template that reads lists, and as one text to
+  /// others. Throws `error` with exit code 65 if the template refuses the conversation, as some do
+  /// if roles do not alternate, and for values that Jinja cannot append to a text.
+  std::string text(std::span<chat_message const> messages, bool asks = false, std::string const& variables = {}) const;
 
-  /// Returns the text of a conversation, and its answers from message `first` on. An answer is what
-  /// `{% generation %}` and `{% endgeneration %}` enclose. In a template without these tags, an
-  /// answer begins after the text that asks for it and ends with the tag that closes its turn, such
-  /// as "<|im_end|>". Renderings with a mark in the place of a message's content show this range,
-  /// so that it does not depend on the words of the answer. Throws the errors of `text`, also if
-  /// the template hides the range.
-  chat_text marked_text(std::span<chat_message const> messages, std::size_t first = 0) const;
+  /// Returns the text of a conversation, and its trained answers from message `first` on. An answer
+  /// is what `{% generation %}` and `{% endgeneration %}` enclose. In a template without these
+  /// tags, an answer begins after the text that asks for it and ends with the tag that closes its
+  /// turn, such as "<|im_end|>". Renderings with a mark in the place of a message's content show
+  /// this range, so that it does not depend on the words of the answer. Throws the errors of
+  /// `text`, also if the template hides the range.
+  chat_text marked_text(std::span<chat_message const> messages, std::size_t first = 0,
+                        std::string const& variables = {}) const;
 
  private:
   struct compiled;

@@ -5,6 +5,7 @@
 #include <redco/tokenizer/detail/answer_range.hpp>
 #include <redco/tokenizer/detail/chat_renderer.hpp>
 #include <redco/tokenizer/detail/tokenizer_settings.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
@@ -12,39 +13,109 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 namespace redco::tokenizer::detail {
 
+/// Returns the variables of a template in a JSON text, which may be empty.
+inline json::json_value variables_in(std::string const& text) {
+  return text.empty() ? json::json_value::object() : json::parse_json(text, "variables of a chat template");
+}
+
 /// Returns messages as the template sees them.
 inline json::json_value objects_of(std::span<chat_message const> messages) {
   json::json_value list = json::json_value::array();
-  for (chat_message const& message : messages) list.push_back({{"role", message.role}, {"content", message.content}});
+  for (chat_message const& message : messages)
+    list.push_back(message.object.empty() ? json::json_value{{"role", message.role}, {"content", message.content}}
+                                          : json::parse_json(message.object, "a message of the role " + message.role));
   return list;
 }
 
-/// Returns the chat template of a folder in Jinja, and the name of its file for error messages.
-inline std::pair<std::string, std::string> chat_template_of(std::filesystem::path const& folder,
-                                                            tokenizer_settings const& settings) {
+/// Returns messages as the template sees them. Content in parts becomes one text if the template
+/// writes a part in another way than a text.
+inline json::json_value objects_for(chat_renderer const& renderer, std::span<chat_message const> messages, bool asks,
+                                    json::json_value const& extra) {
+  json::json_value given = objects_of(messages), texts = given, parts = given;
+  bool has_parts = false;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (!given[i].contains("content") || !given[i]["content"].is_array()) continue;
+    has_parts = true;
+    texts[i]["content"] = messages[i].content;
+    parts[i]["content"] = json::json_value::array({{{"type", "text"}, {"text", messages[i].content}}});
+  }
+  if (!has_parts) return given;
+  auto const rendered = [&](json::json_value const& list) -> std::optional<std::string> {
+    try {
+      return renderer.text(list, asks, extra);
+    } catch (error const&) {
+      return std::nullopt;
+    }
+  };
+  auto const of_texts = rendered(texts), of_parts = rendered(parts);
+  return of_parts && (!of_texts || of_texts == of_parts) ? given : texts;
+}
+
+/// A template in Jinja and the name of its file for error messages.
+struct named_template {
+  std::string jinja, source;
+};
+
+/// The templates of a folder: the default one, and the one for conversations with tools, if any.
+struct folder_templates {
+  named_template plain;
+  std::optional<named_template> tools = {};
+};
+
+inline named_template template_file(std::filesystem::path const& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (in.bad() || !in.is_open()) throw error(exit_code::data, file.string() + " cannot be read: check its permissions");
+  return {std::move(text), file.string()};
+}
+
+/// Returns the chat templates of a folder.
+inline folder_templates chat_templates_of(std::filesystem::path const& folder, tokenizer_settings const& settings) {
   if (std::filesystem::path const file = folder / "chat_template.jinja"; is_there(file)) {
-    std::ifstream in(file, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(in), {}};
-    if (in.bad() || !in.is_open())
-      throw error(exit_code::data, file.string() + " cannot be read: check its permissions");
-    return {std::move(text), file.string()};
+    folder_templates all{template_file(file)};
+    std::filesystem::path const tools = folder / "additional_chat_templates" / "tool_use.jinja";
+    if (is_there(tools)) all.tools = template_file(tools);
+    return all;
   }
   auto const found = settings.node().find("chat_template");
   if (!found)
     throw error(exit_code::data, folder.string() +
                                      " has no chat template (chat_template.jinja, or \"chat_template\" in "
                                      "tokenizer_config.json): use a model that was trained on conversations");
-  if (found->value().is_string()) return {found->text(), found->location()};
+  if (found->value().is_string()) return {{found->text(), found->location()}};
+  std::optional<named_template> plain, tools;
   for (auto const& [index, value] : found->value().items()) {
     json_node const named(value, found->location() + "." + index);
-    if (named.at("name").text() == "default") return {named.at("template").text(), named.location()};
+    std::string const name = named.at("name").text();
+    if (name == "default") plain = {named.at("template").text(), named.location()};
+    if (name == "tool_use") tools = {named.at("template").text(), named.location()};
   }
-  found->refuse("has no template named \"default\"; use a folder with one");
+  if (!plain) found->refuse("has no template named \"default\"; use a folder with one");
+  return {*std::move(plain), std::move(tools)};
+}
+
+/// Leaves out the answers that a model does not learn. `answers`: ranges that the template
+/// encloses, one for each message of the assistant.
+inline void keep_learned(std::vector<byte_range>& answers, std::span<chat_message const> messages, std::size_t first,
+                         std::string const& source) {
+  std::vector<bool> learned;
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    if (messages[i].role == "assistant") learned.push_back(i >= first && messages[i].trained);
+  if (std::find(learned.begin(), learned.end(), false) == learned.end()) return;
+  if (answers.size() != learned.size())
+    throw error(exit_code::data, source + " encloses " + std::to_string(answers.size()) + " answers of " +
+                                     std::to_string(learned.size()) +
+                                     " messages, so that single ones cannot be left out: enclose each answer once");
+  std::vector<byte_range> kept;
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    if (learned[i]) kept.push_back(answers[i]);
+  answers = std::move(kept);
 }
 
 /// Returns the number of ids at the beginning of `ids` that encode the first `end` bytes of `text`,
@@ -62,41 +133,59 @@ inline std::size_t ids_before(any_tokenizer const& tokenizer, std::vector<std::i
 
 namespace redco::tokenizer {
 
-struct chat_template::compiled : detail::chat_renderer {
-  using detail::chat_renderer::chat_renderer;
+struct chat_template::compiled {
+  detail::chat_renderer plain;
+  std::optional<detail::chat_renderer> tools = {};  ///< the template for conversations with tools
+
+  detail::chat_renderer const& renderer(json::json_value const& extra) const {
+    bool const has_tools = !extra.value("tools", json::json_value()).is_null();
+    detail::chat_renderer const& chosen = has_tools && tools ? *tools : plain;
+    chosen.check_tools(extra);
+    return chosen;
+  }
 };
 
 REDCO_INLINE chat_template::chat_template(std::filesystem::path const& folder) {
   detail::tokenizer_settings const settings(folder);
-  auto [jinja, source] = detail::chat_template_of(folder, settings);
-  compiled_ = std::make_shared<compiled const>(jinja, settings.names(), std::move(source));
+  auto const [plain, tools] = detail::chat_templates_of(folder, settings);
+  compiled all{detail::chat_renderer(plain.jinja, settings.names(), plain.source)};
+  if (tools) all.tools.emplace(tools->jinja, settings.names(), tools->source);
+  compiled_ = std::make_shared<compiled const>(std::move(all));
 }
 
 REDCO_INLINE chat_template::chat_template(std::string const& jinja, special_names const& names, std::string source)
-    : compiled_(std::make_shared<compiled const>(jinja, names, std::move(source))) {}
+    : compiled_(std::make_shared<compiled const>(compiled{detail::chat_renderer(jinja, names, std::move(source))})) {}
 
-REDCO_INLINE std::string chat_template::text(std::span<chat_message const> messages, bool asks) const {
-  return compiled_->text(detail::objects_of(messages), asks);
+REDCO_INLINE std::string chat_template::text(std::span<chat_message const> messages, bool asks,
+                                             std::string const& variables) const {
+  json::json_value const extra = detail::variables_in(variables);
+  detail::chat_renderer const& renderer = compiled_->renderer(extra);
+  json::json_value const objects = detail::objects_for(renderer, messages, asks, extra);
+  std::string whole = renderer.text(objects, asks, extra);
+  renderer.check_values(whole, objects, asks, extra);
+  return whole;
 }
 
-REDCO_INLINE chat_text chat_template::marked_text(std::span<chat_message const> messages, std::size_t first) const {
-  json::json_value const objects = detail::objects_of(messages);
-  if (compiled_->marks_answers()) {
-    auto [text, answers] = compiled_->marked_text(objects);
-    std::size_t const before = static_cast<std::size_t>(std::count_if(
-        messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(std::min(first, messages.size())),
-        [](chat_message const& message) { return message.role == "assistant"; }));
-    answers.erase(answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(std::min(before, answers.size())));
+REDCO_INLINE chat_text chat_template::marked_text(std::span<chat_message const> messages, std::size_t first,
+                                                  std::string const& variables) const {
+  json::json_value const extra = detail::variables_in(variables);
+  detail::chat_renderer const& renderer = compiled_->renderer(extra);
+  json::json_value const objects = detail::objects_for(renderer, messages, false, extra);
+  if (renderer.marks_answers()) {
+    auto [text, answers] = renderer.marked_text(objects, extra);
+    renderer.check_values(text, objects, false, extra);
+    detail::keep_learned(answers, messages, first, renderer.source());
     return {std::move(text), std::move(answers)};
   }
-  detail::answer_finder const finder(*compiled_, objects);
+  detail::answer_finder const finder(renderer, objects, extra);
+  renderer.check_values(finder.whole(), objects, false, extra);
   chat_text whole{finder.whole(), {}};
   std::size_t before = 0;
   for (std::size_t i = first; i < messages.size(); ++i) {
-    if (messages[i].role != "assistant") continue;
+    if (messages[i].role != "assistant" || !messages[i].trained) continue;
     auto const answer = finder.range_of(i);
     if (!answer || answer->first < before)
-      throw error(exit_code::data, compiled_->source() + " does not show where message " + std::to_string(i + 1) +
+      throw error(exit_code::data, renderer.source() + " does not show where message " + std::to_string(i + 1) +
                                        " of a conversation begins and ends: enclose the assistant's "
                                        "part of the template in {% generation %} and {% endgeneration %}");
     whole.answers.push_back(*answer);

@@ -53,10 +53,11 @@ inline std::size_t tags_in(std::string_view text) {
 /// a mark takes the place of a message's content: the text of the answer itself is never searched.
 class answer_finder {
  public:
-  /// `messages` must outlive the object.
-  answer_finder(chat_renderer const& renderer, json::json_value const& messages)
-      : renderer_(renderer), messages_(messages), whole_(renderer.text(messages, false)) {
-    auto words = renderer.unused_marks(2, messages);
+  /// `renderer`, `messages` and `extra`, further variables of the template, must outlive the
+  /// object.
+  answer_finder(chat_renderer const& renderer, json::json_value const& messages, json::json_value const& extra)
+      : renderer_(renderer), messages_(messages), extra_(extra), whole_(renderer.text(messages, false, extra)) {
+    auto words = renderer.unused_marks(2, messages, extra);
     mark_ = std::move(words[0]);
     earlier_ = std::move(words[1]);
     json::json_value const list = json::json_value::array({question()});
@@ -80,7 +81,7 @@ class answer_finder {
   /// Returns the text of messages, or nullopt if the template refuses them.
   text_or_refusal attempt(json::json_value const& messages, bool asks) const {
     try {
-      return renderer_.text(messages, asks);
+      return renderer_.text(messages, asks, extra_);
     } catch (error const&) {
       return std::nullopt;
     }
@@ -274,7 +275,7 @@ class answer_finder {
   }
 
   chat_renderer const& renderer_;
-  json::json_value const& messages_;
+  json::json_value const &messages_, &extra_;
   std::string whole_, mark_, earlier_;
   std::string request_;  ///< text that asks for the answer to a question; may be empty
 };

@@ -32,29 +32,112 @@ class chat_renderer {
   /// Returns true if the template encloses answers in `{% generation %}` and `{% endgeneration %}`.
   bool marks_answers() const { return marked_.has_value(); }
 
-  /// Returns the text of a list of messages, and the beginning of an answer if `asks`.
-  std::string text(json::json_value const& messages, bool asks) const {
-    return plain_.render(variables_of(messages, asks));
+  /// Returns the text of a list of messages, and the beginning of an answer if `asks`. `extra`:
+  /// further variables of the template, such as "tools".
+  std::string text(json::json_value const& messages, bool asks, json::json_value const& extra) const {
+    return render(plain_, variables_of(messages, asks, extra));
   }
 
   /// Returns the text of a list of messages and the ranges of its answers. Requires
   /// marks_answers().
-  unmarked_text marked_text(json::json_value const& messages) const {
-    json::json_value variables = variables_of(messages, false);
-    std::vector<std::string> const marks = unused_marks(2, messages);
+  unmarked_text marked_text(json::json_value const& messages, json::json_value const& extra) const {
+    json::json_value variables = variables_of(messages, false, extra);
+    std::vector<std::string> const marks = unused_marks(2, messages, extra);
     variables[std::string(begin_mark)] = marks[0];
     variables[std::string(end_mark)] = marks[1];
-    return cut_at_marks(marked_->render(variables), marks[0], marks[1]);
+    return cut_at_marks(render(*marked_, variables), marks[0], marks[1]);
   }
 
-  /// Returns words that occur neither in the template nor in the messages.
-  std::vector<std::string> unused_marks(std::size_t count, json::json_value const& messages) const {
-    return unused_words(count,
-                        {jinja_, names_.begin, names_.end, names_.padding, names_.unknown, json::dump_json(messages)});
+  /// Returns words that occur neither in the template nor in its variables.
+  std::vector<std::string> unused_marks(std::size_t count, json::json_value const& messages,
+                                        json::json_value const& extra) const {
+    return unused_words(count, {jinja_, names_.begin, names_.end, names_.padding, names_.unknown,
+                                json::dump_json(messages), json::dump_json(extra)});
+  }
+
+  /// Throws `error` with exit code 65 for tools in a template that escapes their JSON (`| safe`).
+  void check_tools(json::json_value const& extra) const {
+    if (extra.value("tools", json::json_value()).is_null()) return;
+    if (jinja_.find("|safe") != std::string::npos || jinja_.find("| safe") != std::string::npos)
+      throw error(exit_code::data, source_ +
+                                       " marks tools as safe (\"| safe\"), which escapes other texts: leave "
+                                       "\"tools\" out, or remove this filter");
+  }
+
+  /// Throws `error` with exit code 65 if `text` has values that Jinja would refuse to append to a
+  /// text. These are missing content, and the arguments of a tool call as an object.
+  void check_values(std::string const& text, json::json_value const& messages, bool asks,
+                    json::json_value const& extra) const {
+    json::json_value filled = messages;
+    std::size_t missing = 0;
+    for (std::size_t i = messages.size(); i-- > 0;) {
+      if (messages[i].contains("content") && messages[i]["content"].is_null())
+        missing = i + 1, filled[i]["content"] = "";
+      auto const calls = messages[i].find("tool_calls");
+      for (json::json_value const& call : calls == messages[i].end() ? json::json_value::array() : *calls)
+        for (json::json_value const& one : {call, call.value("function", json::json_value::object())})
+          if (auto const at = one.find("arguments"); at != one.end() && at->is_object() && !at->empty() &&
+                                                     text.find(jinja_template::printed(*at)) != std::string::npos)
+            throw error(exit_code::data, source_ + " writes the arguments of a tool call of message " +
+                                             std::to_string(i + 1) + " as " + jinja_template::printed(*at) +
+                                             R"(: write "arguments" as a text with JSON)");
+    }
+    if (missing == 0 || occurrences("None", text) == 0) return;
+    std::string without;
+    try {
+      without = this->text(filled, asks, extra);
+    } catch (error const&) {
+      return;
+    }
+    if (occurrences("None", without) < occurrences("None", text))
+      throw error(exit_code::data, source_ + " writes the missing content of message " + std::to_string(missing) +
+                                       R"( as "None": write "content": "" in this message)");
   }
 
  private:
-  json::json_value variables_of(json::json_value const& messages, bool asks) const {
+  static std::size_t occurrences(std::string_view word, std::string_view text) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) ++count;
+    return count;
+  }
+
+  /// Replaces empty objects of schemas and calls by empty lists. Counts both.
+  static void empty_objects(json::json_value& value, std::size_t& objects, std::size_t& lists) {
+    if (value.is_array() && value.empty()) ++lists;
+    if (!value.is_structured()) return;
+    for (auto one = value.begin(); one != value.end(); ++one) {
+      bool const named =
+          value.is_object() && (one.key() == "properties" || one.key() == "parameters" || one.key() == "arguments");
+      if (named && one->is_object() && one->empty()) {
+        *one = json::json_value::array();
+        ++objects;
+      } else {
+        empty_objects(*one, objects, lists);
+      }
+    }
+  }
+
+  /// Renders a template. An empty object is false in Jinja and true in minja. A text that depends
+  /// on this is rendered with empty lists in the place of empty objects.
+  static std::string render(jinja_template const& which, json::json_value const& variables) {
+    json::json_value other = variables;
+    std::size_t objects = 0, lists = 0;
+    empty_objects(other, objects, lists);
+    std::string text = which.render(variables);
+    if (objects == 0 || lists > 0) return text;
+    std::string falsy;
+    try {
+      falsy = which.render(other, "{}");
+    } catch (error const&) {
+      return text;
+    }
+    std::string printed = falsy;
+    for (std::size_t at = printed.find("[]"); at != std::string::npos; at = printed.find("[]", at + 2))
+      printed.replace(at, 2, "{}");
+    return printed == text ? text : falsy;
+  }
+
+  json::json_value variables_of(json::json_value const& messages, bool asks, json::json_value const& extra) const {
     json::json_value variables = json::json_value::object();
     variables["messages"] = messages;
     variables["tools"] = nullptr;
@@ -63,6 +146,7 @@ class chat_renderer {
     for (auto const& [key, content] : {std::pair("bos_token", names_.begin), std::pair("eos_token", names_.end),
                                        std::pair("pad_token", names_.padding), std::pair("unk_token", names_.unknown)})
       if (!content.empty()) variables[key] = content;
+    for (auto const& [key, value] : extra.items()) variables[key] = value;
     return variables;
   }
 

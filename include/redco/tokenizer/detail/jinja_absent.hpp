@@ -20,7 +20,8 @@ class jinja_template {
                 source + " needs minja; run scripts/setup, which downloads it, configure again and rebuild");
   }
 
-  std::string render(json::json_value const&) const { return {}; }
+  static std::string printed(json::json_value const&) { return {}; }
+  std::string render(json::json_value const&, std::string const& = {}) const { return {}; }
 };
 
 }  // namespace redco::tokenizer::detail

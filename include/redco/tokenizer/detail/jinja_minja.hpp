@@ -11,12 +11,78 @@
 #include <minja/minja.hpp>
 #undef json
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <exception>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace redco::tokenizer::detail {
+
+/// The filter `tojson` of a template. Writes JSON as json.dumps of Python does in transformers.
+/// minja's own filter writes empty objects in lines of their own.
+struct python_json {
+  std::int64_t indent = -1;  ///< spaces of a level; -1: one line
+  bool ascii = false, sorted = false;
+  std::string item_end = ", ", key_end = ": ";
+  std::string empty_list = "[]";
+
+  /// Reads the arguments of a call. `none` is written for an empty list.
+  static minja::Value call(minja::ArgumentsValue& arguments, std::string none) {
+    arguments.expectArgs("tojson", {1, 2}, {0, 4});
+    python_json format{.empty_list = std::move(none)};
+    for (auto const& [name, value] : arguments.kwargs) {
+      if (name == "indent") {
+        format.indent = value.is_null() ? -1 : value.get<std::int64_t>();
+      } else if (name == "ensure_ascii") {
+        format.ascii = value.to_bool();
+      } else if (name == "sort_keys") {
+        format.sorted = value.to_bool();
+      } else if (name == "separators" && value.is_array() && value.size() == 2) {
+        format.item_end = value.at(std::size_t{0}).get<std::string>();
+        format.key_end = value.at(std::size_t{1}).get<std::string>();
+      } else if (!value.is_null()) {
+        throw std::runtime_error("tojson has no argument " + name);
+      }
+    }
+    if (arguments.args.size() > 1) format.ascii = arguments.args[1].to_bool();
+    bool const own = std::ranges::any_of(arguments.kwargs, [](auto const& one) { return one.first == "separators"; });
+    if (format.indent >= 0 && !own) format.item_end = ",";
+    std::string text;
+    format.append(text, arguments.args[0], 0);
+    return {text};
+  }
+
+ private:
+  void append(std::string& text, minja::Value value, std::int64_t level) const {
+    if (value.is_callable()) throw std::runtime_error("Object of type function is not JSON serializable");
+    if (!value.is_array() && !value.is_object()) {
+      text += value.get<json::json_value>().dump(-1, ' ', ascii);
+    } else if (value.size() == 0) {
+      text += value.is_array() ? empty_list : "{}";
+    } else {
+      std::vector<minja::Value> keys = value.is_object() ? value.keys() : std::vector<minja::Value>(value.size());
+      if (sorted && value.is_object()) std::sort(keys.begin(), keys.end());
+      text += value.is_array() ? '[' : '{';
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (i > 0) text += item_end;
+        break_line(text, level + 1);
+        if (value.is_object()) append(text, keys[i], 0), text += key_end;
+        append(text, value.is_object() ? value.at(keys[i]) : value.at(i), level + 1);
+      }
+      break_line(text, level);
+      text += value.is_array() ? ']' : '}';
+    }
+  }
+
+  void break_line(std::string& text, std::int64_t level) const {
+    if (indent >= 0) text.append(1, '\n').append(static_cast<std::size_t>(indent * level), ' ');
+  }
+};
 
 /// A template in Jinja with the settings and functions that transformers gives to chat templates.
 class jinja_template {
@@ -33,15 +99,22 @@ class jinja_template {
     }
   }
 
-  /// Returns the text of the template for an object of variables. Throws `error` with exit code 65
-  /// if the template raises an exception.
-  std::string render(json::json_value const& variables) const {
+  /// Returns the text that `{{ value }}` writes.
+  static std::string printed(json::json_value const& value) { return minja::Value(value).dump(); }
+
+  /// Returns the text of the template for an object of variables. `empty_list`: the JSON of an
+  /// empty list. Throws `error` with exit code 65 if the template raises an exception.
+  std::string render(json::json_value const& variables, std::string const& empty_list = "[]") const {
     try {
       auto const context = minja::Context::make(minja::Value(variables));
       context->set("strftime_now", minja::Value::callable([](auto const&, minja::ArgumentsValue& arguments) {
                      arguments.expectArgs("strftime_now", {1, 1}, {0, 0});
                      return minja::Value(time_as(arguments.args[0].get<std::string>()));
                    }));
+      context->set("tojson", minja::Value::callable([&](auto const&, minja::ArgumentsValue& arguments) {
+                     return python_json::call(arguments, empty_list);
+                   }));
+      set_filters_of_undefined(*context);
       return root_->render(context);
     } catch (std::exception const& problem) {
       throw error(exit_code::data, source_ + " refuses the conversation (" + first_line(problem.what()) +
@@ -50,6 +123,19 @@ class jinja_template {
   }
 
  private:
+  /// Sets the filters that write an undefined value as an empty text, and not as "None".
+  static void set_filters_of_undefined(minja::Context& context) {
+    auto const text = [](minja::ArgumentsValue const& arguments, std::size_t i) {
+      return i < arguments.args.size() && !arguments.args[i].is_null() ? arguments.args[i].to_str() : std::string();
+    };
+    context.set("string", minja::Value::callable([=](auto const&, minja::ArgumentsValue& arguments) {
+                  return minja::Value(text(arguments, 0));
+                }));
+    context.set("trim", minja::Value::callable([=](auto const&, minja::ArgumentsValue& arguments) {
+                  return minja::Value(minja::strip(text(arguments, 0), text(arguments, 1)));
+                }));
+  }
+
   /// Returns the text without the position and the excerpt of the template that minja appends.
   static std::string first_line(std::string const& text) {
     std::string const line = text.substr(0, text.find('\n'));
