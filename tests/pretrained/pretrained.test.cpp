@@ -332,6 +332,45 @@ TEST_CASE("a training text ends with one end id, whether the template, its autho
   CHECK(encoded(R"(, "eos_token_id": 3)", "null", "") == ids{3});
   CHECK(encoded(R"(, "eos_token_id": 3)", ended, "") == ids{3});
   CHECK(encoded("", "null", "a") == ids{1});
+  CHECK(encoded(R"(, "eos_token_id": 3)", ended, "a<e>") == ids{1, 3});
+}
+
+TEST_CASE("a completion ends with one end id, and a saved folder stops at the end token of its answers") {
+  if (!redco::tokenizer::detail::jinja_template::available) return;
+  mistral_folder const there(R"(, "eos_token_id": 3, "pad_token_id": 5)");
+  there.write("tokenizer.json", R"({"added_tokens": [{"id": 3, "content": "<e>", "special": true},
+      {"id": 4, "content": "<f>", "special": true}], "pre_tokenizer": {"type": "WhitespaceSplit"}, "model": {"type":
+      "WordPiece", "unk_token": "u", "vocab": {"u": 0, "a": 1, "b": 2, "ab": 5, ".": 6}}})");
+  write_zeros(there / "model.safetensors", {{"lm_head.weight", redco::safetensors::file_dtype::f32, {3}}});
+  using ids = std::vector<std::int64_t>;
+  redco::pretrained_folder const texts(there.path);
+  for (std::string const completion : {" b", " b<e>", " b<e><e>"}) {
+    INFO(completion);
+    std::vector<redco::data::conversation> const one{{{{"user", "a"}, {"assistant", completion}}, 1, false}};
+    CHECK(texts.encoded(one).front() == redco::tokenizer::marked_ids{{1, 2, 3}, {false, true, true}});
+  }
+  CHECK_FALSE(texts.save_options().texts.contains("generation_config.json"));
+
+  auto const saved = [&](std::string const& closing) {
+    there.write("chat_template.jinja", "{% for m in messages %}{{ m.content }} " + closing + " {% endfor %}");
+    redco::pretrained_folder const folder(there.path);
+    std::vector<redco::data::conversation> const talk{{{{"user", "a"}, {"assistant", "b"}}, 0, true}};
+    ids const expected{1, folder.tokenizer().encode(closing).front(), 2, folder.tokenizer().encode(closing).front()};
+    CHECK(folder.encoded(talk).front().ids == expected);
+    auto const options = redco::pretrained_folder(folder).save_options();
+    std::string text;
+    if (auto const at = options.texts.find("generation_config.json"); at != options.texts.end()) text = at->second;
+    for (std::string const& line : folder.notices())
+      if (line.starts_with("answers end")) text += line;
+    return text;
+  };
+  CHECK(saved("<e>").empty());
+  redco::json::json_value const config = redco::json::parse_json(saved("<f>"), "a test");
+  CHECK(config == redco::json::json_value{{"bos_token_id", 1}, {"pad_token_id", 5}, {"eos_token_id", {3, 4}}});
+  there.write("generation_config.json", R"({"eos_token_id": [3], "top_k": 7})");
+  CHECK(redco::json::parse_json(saved("<f>"), "a test") ==
+        redco::json::json_value{{"eos_token_id", {3, 4}}, {"top_k", 7}});
+  CHECK(saved(".").find("answers end with the token 6, which is no special token") != std::string::npos);
 }
 
 TEST_CASE("conversations are encoded by the chat template, prompts and completions between begin and end ids") {
@@ -361,4 +400,15 @@ TEST_CASE("conversations are encoded by the chat template, prompts and completio
   auto const common = std::mismatch(prompt.begin(), prompt.end(), whole.begin()).first - prompt.begin();
   REQUIRE(common > 1);
   for (std::size_t i = 0; i < ids.size(); ++i) CHECK(found[1].trained[i] == (std::cmp_greater_equal(i, common)));
+  // Variables of the template, and the line of a conversation that the template refuses
+  std::ofstream(folder.path / "chat_template.jinja")
+      << "{% for m in messages %}{{ m.content }}{{ word }} cat{% endfor %}{% if not tools %}{{ raise_exception('no "
+         "tools') }}{% endif %}";
+  std::vector<redco::data::conversation> talk{examples[0]};
+  talk[0].where = "chats.jsonl:7";
+  redco::pretrained_folder const other(folder.path);
+  CHECK(refusal([&] { other.encoded(talk); }).starts_with("chats.jsonl:7: "));
+  talk[0].variables = R"({"tools": [{"name": "f"}], "word": " counts"})";
+  CHECK(other.encoded(talk).front().ids ==
+        other.tokenizer().encode("the cat counts catan end counts cat", {.add_special = false}));
 }

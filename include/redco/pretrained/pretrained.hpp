@@ -13,6 +13,7 @@
 #include <redco/diag/error.hpp>
 #include <redco/meta/type_name.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -46,6 +47,26 @@ class first_use {
   struct held {
     std::mutex mutex;
     std::optional<T> value;
+  };
+  std::shared_ptr<held> held_ = std::make_shared<held>();
+};
+
+/// Token ids that several threads collect, each once. Copies of the object share the ids.
+class collected_ids {
+ public:
+  void add(std::int64_t id) const {
+    std::lock_guard const lock(held_->mutex);
+    if (std::find(held_->ids.begin(), held_->ids.end(), id) == held_->ids.end()) held_->ids.push_back(id);
+  }
+  std::vector<std::int64_t> ids() const {
+    std::lock_guard const lock(held_->mutex);
+    return held_->ids;
+  }
+
+ private:
+  struct held {
+    std::mutex mutex;
+    std::vector<std::int64_t> ids;
   };
   std::shared_ptr<held> held_ = std::make_shared<held>();
 };
@@ -120,7 +141,7 @@ class pretrained_folder {
   }
 
   /// Returns lines for a log that name the keys, tensors and files of the folder that have no
-  /// effect in redco.
+  /// effect in redco. Also names tokens that end encoded answers and do not stop generation.
   std::vector<std::string> notices() const;
 
   /// Returns the weights in the folder's safetensors files, for `trainer::start_from`, `inference`
@@ -132,8 +153,8 @@ class pretrained_folder {
   /// missing, and the errors of `read_tokenizer`.
   tokenizer::any_tokenizer const& tokenizer() const;
 
-  /// Returns the token ids of each text, for training. If the folder has an id that ends a text,
-  /// the first such id is appended to each text that does not already end in one.
+  /// Returns the token ids of each text, for training. If the folder has ids that end a text, each
+  /// text ends with exactly one end token, as tokenizer::ended appends it.
   std::vector<std::vector<std::int64_t>> encoded(std::span<std::string const> texts) const;
 
   /// Returns the folder's chat template. Throws the errors of tokenizer::chat_template.
@@ -141,8 +162,8 @@ class pretrained_folder {
 
   /// Returns the token ids of each conversation with its answers marked, for training. The chat
   /// template surrounds conversations with roles. A prompt and a completion that are texts are
-  /// joined, after the id that begins a text and before the id that ends one, if the folder has
-  /// them. Throws the errors of chat_template() and of its `marked_text`.
+  /// joined, after the id that begins a text and before exactly one id that ends one, if the folder
+  /// has them. Throws the errors of chat_template() and of its `marked_text`.
   std::vector<tokenizer::marked_ids> encoded(std::span<data::conversation const> conversations) const;
 
   /// Returns the ids of the tokens that end, pad and begin texts. generation() returns all decoding
@@ -153,9 +174,9 @@ class pretrained_folder {
 
   /// Returns the options with which `trainer::save_model` writes a folder like this one. Each
   /// tensor keeps the type that it has in this folder, if there are weights. The folder's other
-  /// files are copied; config.json gets the labels and the class of a head that was not loaded. Set
-  /// the member `type` of the result to save in another type, such as f32 to continue training
-  /// without rounding.
+  /// files are copied; config.json gets the labels and the class of a head that was not loaded, and
+  /// generation_config.json the end tokens of the answers that were encoded before. Set the member
+  /// `type` of the result to save in another type, such as f32 to continue training.
   save_model_options save_options() const;
 
  private:
@@ -185,6 +206,14 @@ class pretrained_folder {
   /// nullopt if the file already contains both.
   std::optional<std::string> config_text() const;
 
+  /// Returns the ids that end encoded answers and are no end ids of the folder. `special`: the
+  /// special tokens among them, or the others.
+  std::vector<std::int64_t> learned_ends(bool special) const;
+
+  /// Returns the text of generation_config.json with the learned end tokens inserted, or nullopt if
+  /// there are none.
+  std::optional<std::string> generation_text() const;
+
   /// Returns the path of the folder's generation_config.json, or of config.json if there is no
   /// generation_config.json.
   std::filesystem::path generation_file() const;
@@ -201,6 +230,7 @@ class pretrained_folder {
   pretrained::detail::first_use<tokenizer::chat_template> chat_template_;
   pretrained::detail::first_use<pretrained::token_ids> ids_;
   pretrained::detail::first_use<pretrained::generation_config> generation_;
+  pretrained::detail::collected_ids answer_ends_;
 };
 
 }  // namespace redco

@@ -8,6 +8,7 @@
 #include <redco/log/run_log.hpp>
 #include <redco/safetensors/names.hpp>
 
+#include <redco/tokenizer/ended.hpp>
 #include <redco/tokenizer/read_tokenizer.hpp>
 #include <redco/json/dump.hpp>
 #include <redco/json/parse.hpp>
@@ -71,7 +72,21 @@ REDCO_INLINE std::vector<std::string> pretrained_folder::notices() const {
     if (there) ignored.emplace_back(pattern);
   }
   if (!ignored.empty()) lines.push_back(log::unused_text(folder_.string(), ignored));
+  for (std::int64_t const id : learned_ends(false))
+    lines.push_back("answers end with the token " + std::to_string(id) +
+                    ", which is no special token: generation from " + folder_.string() +
+                    " does not stop there; use a chat template that closes answers with an end token");
   return lines;
+}
+
+REDCO_INLINE std::vector<std::int64_t> pretrained_folder::learned_ends(bool special) const {
+  std::vector<std::int64_t> found;
+  for (std::int64_t const id : answer_ends_.ids()) {
+    auto const& stop = ids().stop;
+    bool const is_special = tokenizer().decode(std::span(&id, 1)).empty();
+    if (std::find(stop.begin(), stop.end(), id) == stop.end() && is_special == special) found.push_back(id);
+  }
+  return found;
 }
 
 REDCO_INLINE safetensors::weights_source const& pretrained_folder::weights() const {
@@ -89,12 +104,7 @@ REDCO_INLINE tokenizer::any_tokenizer const& pretrained_folder::tokenizer() cons
 REDCO_INLINE std::vector<std::vector<std::int64_t>> pretrained_folder::encoded(
     std::span<std::string const> texts) const {
   std::vector<std::vector<std::int64_t>> all;
-  for (std::string const& text : texts) {
-    std::vector<std::int64_t>& one = all.emplace_back(tokenizer().encode(text));
-    auto const& stop = ids().stop;
-    bool const ended = !one.empty() && std::find(stop.begin(), stop.end(), one.back()) != stop.end();
-    if (!ended && !stop.empty()) one.push_back(stop.front());
-  }
+  for (std::string const& text : texts) all.push_back(tokenizer::ended(tokenizer().encode(text), ids().stop));
   return all;
 }
 
@@ -111,7 +121,16 @@ REDCO_INLINE std::vector<tokenizer::marked_ids> pretrained_folder::encoded(
   auto const& stop = ids().stop;
   for (data::conversation const& one : conversations) {
     if (one.has_roles) {
-      all.push_back(marked_ids_of(tokenizer(), chat_template().marked_text(one.messages, one.first_answer)));
+      tokenizer::chat_template const& chat = chat_template();
+      try {
+        all.push_back(marked_ids_of(tokenizer(), chat.marked_text(one.messages, one.first_answer, one.variables)));
+      } catch (error const& e) {
+        if (one.where.empty()) throw;
+        throw error(e.code(), one.where + ": " + e.what());
+      }
+      auto const& [ids, trained] = all.back();
+      for (std::size_t i = 0; i < ids.size(); ++i)
+        if (trained[i] && (i + 1 == ids.size() || !trained[i + 1])) answer_ends_.add(ids[i]);
       continue;
     }
     std::string const &prompt = one.messages.front().content, whole = prompt + one.messages.back().content;
@@ -120,11 +139,7 @@ REDCO_INLINE std::vector<tokenizer::marked_ids> pretrained_folder::encoded(
       text.ids.insert(text.ids.begin(), *begin);
       text.trained.insert(text.trained.begin(), false);
     }
-    if (!stop.empty()) {
-      text.ids.push_back(stop.front());
-      text.trained.push_back(true);
-    }
-    all.push_back(std::move(text));
+    all.push_back(tokenizer::ended(std::move(text), stop));
   }
   return all;
 }
@@ -164,7 +179,27 @@ REDCO_INLINE save_model_options pretrained_folder::save_options() const {
     options.files.erase("config.json");
     options.texts["config.json"] = std::move(*text);
   }
+  if (std::optional<std::string> text = generation_text()) {
+    options.files.erase("generation_config.json");
+    options.texts["generation_config.json"] = std::move(*text);
+  }
   return options;
+}
+
+REDCO_INLINE std::optional<std::string> pretrained_folder::generation_text() const {
+  std::vector<std::int64_t> const learned = learned_ends(true);
+  if (learned.empty()) return {};
+  std::filesystem::path const file = generation_file();
+  json::json_value config = json::read_json(file);
+  if (file == config_file_) {
+    json::json_value own = json::json_value::object();
+    for (char const* const key : {"bos_token_id", "pad_token_id", "decoder_start_token_id"})
+      if (auto const found = config.find(key); found != config.end()) own[key] = *found;
+    config = std::move(own);
+  }
+  json::json_value& stop = config["eos_token_id"] = ids().stop;
+  for (std::int64_t const id : learned) stop.push_back(id);
+  return json::dump_json(config, 2) + "\n";
 }
 
 REDCO_INLINE std::optional<std::string> pretrained_folder::config_text() const {
