@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
               return text_batch{redco::next_token_batch(texts, 256), redco::text::prompt_ids(texts, 128)};
             }) |
             redco::loss([](auto const& net, text_batch const& b) {
-              return redco::cross_entropy(net(b.next.input_ids), b.next.labels);
+              return redco::cross_entropy(net(b.next.input_ids, redco::nn::documents{b.next.documents}), b.next.labels);
             }) |
             redco::predict([](auto const& net, text_batch const& b) {
               auto const masked = net.with(redco::key_mask{b.prompts.mask});

@@ -102,12 +102,13 @@ bool adapt(Model const& frozen, redco::pretrained_folder const& folder, my_optio
                     return redco::token_batch_of(some, folder.ids().padding);
                   }) |
                   redco::loss([](auto const& net, redco::token_batch const& b) {
-                    return redco::cross_entropy(net(b.input_ids), b.labels);
+                    return redco::cross_entropy(net(b.input_ids, redco::nn::documents{b.documents}), b.labels);
                   }) |
                   redco::predict([](auto const& net, redco::token_batch const& b) {
                     std::vector<verdict> all;
                     for (std::int64_t i = 0; i < b.labels.size(0); ++i) {
-                      auto const y = net(b.input_ids.narrow(0, i, 1));
+                      auto const row = [i](at::Tensor const& x) { return x.defined() ? x.narrow(0, i, 1) : x; };
+                      auto const y = net(row(b.input_ids), redco::nn::documents{row(b.documents)});
                       redco::mean const loss = redco::cross_entropy(y, b.labels.narrow(0, i, 1));
                       all.push_back({loss.sum.template item<double>(), loss.count, y.last().tensor().flatten()});
                     }

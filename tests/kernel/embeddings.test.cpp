@@ -3,6 +3,7 @@
 #include "gradcheck.hpp"
 
 #include <redco/kernel/attention.hpp>
+#include <redco/kernel/composed/embeddings.hpp>
 #include <redco/kernel/embeddings.hpp>
 
 #include <array>
@@ -132,6 +133,44 @@ TEST_CASE("each kind of rotary frequencies rotates like transformers, by lengths
       CHECK(u == Approx(one.scaling.amplitude * std::cos(angle)).margin(1e-6));
       CHECK(v == Approx(one.scaling.amplitude * std::sin(angle)).epsilon(1e-6));
     }
+  }
+}
+
+TEST_CASE("rotary frequencies that depend on a length take the length of each token's text") {
+  using redco::layers::rotary_kind;
+  redco::layers::rotary_scaling const longrope{.kind = rotary_kind::longrope,
+                                               .context = 6,
+                                               .amplitude = 1.2,
+                                               .divisors = {{1, 1.25, 1.5}, 3},
+                                               .long_divisors = {{1.5, 3, 8}, 3}};
+  redco::layers::rotary_scaling const dynamic{.kind = rotary_kind::dynamic, .factor = 3, .context = 6};
+  // Row 0 has texts of 4 and 8 tokens, row 1 has one of 9 tokens and padding.
+  at::Tensor const positions = at::cat({at::arange(4), at::arange(8), at::arange(9), at::zeros({3}, at::kLong)});
+  at::Tensor const lengths =
+      at::cat({at::full({4}, 4), at::full({8}, 8), at::full({9}, 9), at::zeros({3}, at::kLong)}).view({2, 12});
+  for (redco::layers::rotary_scaling const& scaling : {longrope, dynamic}) {
+    kernel::rotation const by{2, 6, {.dims = 6, .theta = 500, .scaling = scaling}};
+    at::Tensor const x = rotate_sample({2, 12, 13}, 0.2);
+    at::Tensor const alone = at::cat({kernel::rotate(x.narrow(0, 0, 1).narrow(1, 0, 4).clone(), by),
+                                      kernel::rotate(x.narrow(0, 0, 1).narrow(1, 4, 8).clone(), by),
+                                      kernel::rotate(x.narrow(0, 1, 1).narrow(1, 0, 9).clone(), by)},
+                                     1);
+    auto const real = [](at::Tensor const& y) { return y.view({1, 24, 13}).narrow(1, 0, 21); };
+    at::Tensor const found = kernel::rotate(x.clone(), by, positions.view({2, 12}), lengths);
+    CHECK(at::allclose(real(found), alone, 1e-13, 1e-14));
+    CHECK(at::allclose(kernel::composed::rotate(x, by, positions.view({2, 12}), lengths), found, 1e-13, 1e-14));
+    CHECK((found - kernel::rotate(x.clone(), by, positions.view({2, 12}))).abs().max().item<double>() > 1e-3);
+    // One length for each row, with the positions of all rows
+    at::Tensor const of_rows = at::tensor({12, 5}, at::kLong).view({2, 1});
+    at::Tensor const rows = kernel::rotate(x.clone(), by, {}, of_rows);
+    CHECK(at::allclose(rows[0], kernel::rotate(x.clone(), by)[0], 1e-13, 1e-14));
+    CHECK(at::allclose(rows[1].narrow(0, 0, 5), kernel::rotate(x.narrow(1, 0, 5).clone(), by)[1], 1e-13, 1e-14));
+    CHECK(at::allclose(kernel::composed::rotate(x, by, {}, of_rows), rows, 1e-13, 1e-14));
+    gradcheck::tensor_list const inputs{x.clone().requires_grad_()};
+    auto const rotated = [&](gradcheck::tensor_list const& in) {
+      return kernel::rotate(in[0] * 1, by, positions.view({2, 12}), lengths);
+    };
+    CHECK(gradcheck::first(rotated, inputs) < 1e-8);
   }
 }
 

@@ -23,12 +23,20 @@ struct small_gpt2 : redco::gpt2 {
   constexpr small_gpt2() : redco::gpt2{{.vocab = 23, .context = 40, .width = 12, .heads = 2, .layers = 2}} {}
 };
 struct small_llama : redco::llama {
-  constexpr small_llama()
-      : redco::llama{{.vocab = 23, .context = 40, .width = 16, .ffn = 12, .heads = 4, .kv_heads = 2, .layers = 2}} {}
+  static inline redco::layers::rotary_scaling frequencies = {};
+  small_llama()
+      : redco::llama{{.vocab = 23,
+                      .context = 40,
+                      .width = 16,
+                      .ffn = 12,
+                      .heads = 4,
+                      .kv_heads = 2,
+                      .layers = 2,
+                      .scaling = frequencies}} {}
 };
 template <class Model>
 struct split_tokens : redco::models::sequence_parallel<Model> {
-  constexpr split_tokens() : redco::models::sequence_parallel<Model>{Model().config} {}
+  split_tokens() : redco::models::sequence_parallel<Model>{Model().config} {}
 };
 
 // Three documents in the first row. The second row has two documents and padding.
@@ -45,16 +53,22 @@ std::vector<redco::tokenizer::marked_ids> documents() {
   return all;
 }
 
-redco::token_batch packed_batch() { return redco::token_batch_of(redco::text::packed(documents(), 36), 0); }
+/// Returns a batch of the documents: several in a row, or one in each row, with padding.
+redco::token_batch batch_of(bool packs) {
+  return redco::token_batch_of(redco::text::packed(documents(), packs ? 36 : 0), 0);
+}
 
-/// Returns the logits of all tokens of documents, and the loss, from one call on packed rows.
-struct packed_call {
+/// Returns the logits of all tokens of documents except the last tokens, and the loss, from one
+/// call on all rows.
+struct batch_call {
+  bool packs;
+
   template <class Net>
   at::Tensor operator()(Net const& net, at::Tensor const&) const {
-    redco::token_batch const b = packed_batch();
+    redco::token_batch const b = batch_of(packs);
     auto const found = net(b.input_ids, redco::nn::documents{b.documents});
-    at::Tensor const rows = found.tensor();
-    return at::cat({rows.select(0, 0).flatten(), rows.select(0, 1).narrow(0, 0, 27).flatten(),
+    at::Tensor const read = b.documents.ge(0).flatten().nonzero().squeeze(1);
+    return at::cat({found.tensor().flatten(0, 1).index_select(0, read).flatten(),
                     redco::cross_entropy(found, b.labels).sum.reshape({1})});
   }
 };
@@ -66,37 +80,48 @@ struct alone_call {
     std::vector<at::Tensor> all;
     at::Tensor loss = at::zeros({1}, at::kDouble);
     for (redco::tokenizer::marked_ids const& one : documents()) {
-      at::Tensor const ids = at::tensor(one.ids).unsqueeze(0);
-      auto const found = net(ids, redco::nn::documents{});
-      all.push_back(found.tensor().flatten());
       redco::token_batch const b = redco::token_batch_of(std::span(&one, 1), 0);
-      loss = loss + redco::cross_entropy(net(b.input_ids, redco::nn::documents{}), b.labels).sum;
+      auto const found = net(b.input_ids, redco::nn::documents{});
+      all.push_back(found.tensor().flatten());
+      loss = loss + redco::cross_entropy(found, b.labels).sum;
     }
-    // The first row holds the documents 0, 1 and 2; its last id is a label only.
-    all[2] = all[2].narrow(0, 0, 17 * 23);
     all.push_back(loss);
     return at::cat(all);
   }
 };
 
 template <class Model>
-void check_packed() {
+void check_batches() {
   at::Tensor const none = at::zeros({2, 1}, at::kLong);
   auto const expected = sharded::on_width(sharded::maker_of<Model>(alone_call{}), 1, none);
-  for (int const width : {1, 2})
-    for (bool const recompute : {false, true}) {
-      INFO("width " << width << " recompute " << recompute);
-      sharded::settings const how{.recompute = recompute};
-      sharded::check_equal(sharded::on_width(sharded::maker_of<Model>(packed_call{}), width, none, how), expected);
-      sharded::check_equal(sharded::on_width(sharded::maker_of<split_tokens<Model>>(packed_call{}), width, none, how),
-                           expected);
-    }
+  for (bool const packs : {false, true})
+    for (int const width : {1, 2})
+      for (bool const recompute : {false, true}) {
+        INFO("packs " << packs << " width " << width << " recompute " << recompute);
+        sharded::settings const how{.recompute = recompute};
+        sharded::check_equal(sharded::on_width(sharded::maker_of<Model>(batch_call{packs}), width, none, how),
+                             expected);
+        sharded::check_equal(
+            sharded::on_width(sharded::maker_of<split_tokens<Model>>(batch_call{packs}), width, none, how), expected);
+      }
 }
 
-TEST_CASE("a packed row of documents equals the documents alone: GPT-2") { check_packed<small_gpt2>(); }
+TEST_CASE("packed and padded rows of documents equal the documents alone: GPT-2") { check_batches<small_gpt2>(); }
 
-TEST_CASE("a packed row of documents equals the documents alone: LLaMA with grouped heads") {
-  check_packed<small_llama>();
+TEST_CASE("packed and padded rows of documents equal the documents alone: LLaMA with grouped heads") {
+  check_batches<small_llama>();
+}
+
+TEST_CASE("packed and padded rows of documents equal the documents alone if frequencies depend on lengths") {
+  using redco::layers::rotary_kind;
+  for (redco::layers::rotary_scaling const& scaling :
+       {redco::layers::rotary_scaling{.kind = rotary_kind::dynamic, .factor = 3, .context = 8},
+        redco::layers::rotary_scaling{
+            .kind = rotary_kind::longrope, .context = 16, .divisors = {{1, 1.5}, 2}, .long_divisors = {{2, 9}, 2}}}) {
+    small_llama::frequencies = scaling;
+    check_batches<small_llama>();
+  }
+  small_llama::frequencies = {};
 }
 
 /// Returns the log-probability of each document, from one call on evenly packed rows.

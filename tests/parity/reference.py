@@ -24,6 +24,7 @@ import itertools
 import json
 import sys
 import tempfile
+import types
 from pathlib import Path
 
 import torch
@@ -318,7 +319,52 @@ class Noise(hf.LogitsProcessor):
         return scores + NOISE * (2 * torch.rand(scores.shape, generator=self.chance) - 1)
 
 
-def continued(model, prompts, beams, results, noise=None):
+def depends_on_length(config):
+    """Returns true if positions depend on the length of the longest text of a batch. Then each text
+    is computed alone, because redco takes the length of each text."""
+    rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
+    return rope.get("rope_type", rope.get("type")) in ("dynamic", "longrope")
+
+
+def forget_lengths(model):
+    """Resets dynamic frequencies, which transformers keeps from the longest text so far."""
+    with torch.no_grad():
+        model(input_ids=torch.full((1, 2), FIRST_WORD))
+
+
+def outputs_of(model, batch, **options):
+    """The outputs of a model for a batch."""
+    if not depends_on_length(model.config):
+        return model(**batch, **options)
+    logits, losses, count = [], [], 0
+    for ids, mask, labels in zip(batch["input_ids"], batch["attention_mask"].bool(), batch["labels"]):
+        forget_lengths(model)
+        text = model(input_ids=ids[mask][None]).logits[0]
+        logits.append(torch.zeros(len(ids), text.shape[1]).masked_scatter(mask[:, None], text))
+        losses.append(torch.nn.functional.cross_entropy(text[:-1], labels[mask][1:], reduction="sum"))
+        count += (labels[mask][1:] != -100).sum()
+    return types.SimpleNamespace(logits=torch.stack(logits), loss=sum(losses) / count)
+
+
+def continued_alone(model, prompts, *how):
+    """The continuations of prompts, each alone, padded as those of a batch."""
+    found = []
+    for ids, mask in zip(prompts["input_ids"], prompts["attention_mask"].bool()):
+        forget_lengths(model)
+        found.append(continued_together(model, {"input_ids": ids[mask][None], "attention_mask": mask[mask][None].long()}, *how))
+    new = [one.sequences[:, mask.sum():] for one, mask in zip(found, prompts["attention_mask"])]
+    longest = max(part.shape[1] for part in new)
+    rows = [torch.cat([ids.expand(len(part), -1), torch.nn.functional.pad(part, (0, longest - part.shape[1]), value=pad_id(model.config))], 1)
+            for ids, part in zip(prompts["input_ids"], new)]
+    scores = [one.sequences_scores for one in found] if how[0] > 1 else None
+    return types.SimpleNamespace(sequences=torch.cat(rows), sequences_scores=None if scores is None else torch.cat(scores))
+
+
+def continued(model, prompts, *how):
+    return (continued_alone if depends_on_length(model.config) else continued_together)(model, prompts, *how)
+
+
+def continued_together(model, prompts, beams, results, noise=None):
     more = {} if noise is None else {"logits_processor": hf.LogitsProcessorList([Noise(noise)])}
     return model.generate(**prompts, max_new_tokens=NEW_TOKENS, do_sample=False, num_beams=beams, num_return_sequences=results,
                           return_dict_in_generate=True, output_scores=True, **more)
@@ -343,7 +389,7 @@ def trained(model, batch, balance):
     """Logits, loss, gradients, and the loss after a step of AdamW. Leaves the model as it was. The
     gradients are also those of the auxiliary loss times `balance`; the losses are without it."""
     model = copy.deepcopy(model)
-    outputs = model(**batch, **({"output_router_logits": True} if balance else {}))
+    outputs = outputs_of(model, batch, **({"output_router_logits": True} if balance else {}))
     loss, whole = balanced_loss(outputs, batch, balance) if balance else (outputs.loss, outputs.loss)
     whole.backward()
     gradients = copy.deepcopy(model)
@@ -357,7 +403,7 @@ def trained(model, batch, balance):
     found |= {f"grad.{name}": value for name, value in named.items() if name != "final_logits_bias"}
     torch.optim.AdamW(model.parameters(), **ADAMW).step()
     with torch.no_grad():
-        return found | {"loss_after_step": model(**batch).loss}
+        return found | {"loss_after_step": outputs_of(model, batch).loss}
 
 
 # ---------------------------------------------------------------- draws that rounding cannot change

@@ -37,7 +37,17 @@ TEST_CASE("windows predict every id except the first of a text once") {
   auto const batch = redco::token_batch_of(std::span(windows).subspan(1), 0);
   CHECK(equal(batch.input_ids, {{3, 4}, {5, 6}, {8, 9}}));
   CHECK(equal(batch.labels, {{4, 5}, {6, -100}, {9, -100}}));
+  CHECK(equal(batch.documents, {{0, 1}, {0, -1}, {0, -1}}));
+  CHECK(!redco::token_batch_of(std::span(windows).first(2), 0).documents.defined());
   CHECK_THROWS_AS(redco::token_windows(rows{{1}, {}}, 2), redco::error);
+}
+
+TEST_CASE("bytes that have no next byte, and padding, have no position") {
+  std::vector<std::string> const texts{"abcd", "ab", "a"};
+  auto const batch = redco::next_token_batch(texts, 9);
+  CHECK(equal(batch.labels, {{'b', 'c', 'd'}, {'b', -100, -100}, {-100, -100, -100}}));
+  CHECK(equal(batch.documents, {{0, 1, 2}, {0, -1, -1}, {-1, -1, -1}}));
+  CHECK(!redco::next_token_batch(std::span(texts).first(2), 1).documents.defined());
 }
 
 TEST_CASE("a decoder reads the start id and then the labels before each position") {
@@ -86,11 +96,13 @@ TEST_CASE("texts are packed whole into rows, and labels are those of each text a
   auto const batch = redco::token_batch_of(packed, 9);
   CHECK(equal(batch.input_ids, {{10, 11, 12, 30, 31}, {20, 21, 22, 23, 40}}));
   CHECK(equal(batch.labels, {{11, 12, -100, 31, -100}, {21, -100, 23, -100, 41}}));
-  CHECK(equal(batch.documents, {{0, 1, 2, 0, 1}, {0, 1, 2, 3, 0}}));
+  CHECK(equal(batch.documents, {{0, 1, -1, 0, -1}, {0, 1, 2, -1, 0}}));
   auto const padded = redco::token_batch_of(std::vector<redco::text::packed_row>{packed[1], {text(50, 2), {0, 1}}}, 9);
   CHECK(equal(padded.labels.narrow(0, 1, 1), {{-100, -100, -100, -100, -100}}));
-  CHECK(equal(padded.documents.narrow(0, 1, 1), {{0, 0, 0, 1, 2}}));
-  CHECK(!redco::token_batch_of(std::vector<redco::text::packed_row>{{texts[0]}, {texts[1]}}, 9).documents.defined());
+  CHECK(equal(padded.documents.narrow(0, 1, 1), {{-1, -1, -1, -1, -1}}));
+  auto const alone = redco::token_batch_of(std::vector<redco::text::packed_row>{{texts[0]}, {texts[1]}}, 9);
+  CHECK(equal(alone.documents, {{0, 1, -1}, {0, 1, 2}}));
+  CHECK(!redco::token_batch_of(std::vector<redco::text::packed_row>{{texts[2]}, {texts[3]}}, 9).documents.defined());
   CHECK_THROWS_AS(redco::text::packed(texts, 2), redco::error);
   CHECK(redco::text::packed(texts, 0).size() == 4);
 
@@ -101,7 +113,7 @@ TEST_CASE("texts are packed whole into rows, and labels are those of each text a
   auto const stream = redco::token_batch_of(std::span(rows), 0);
   CHECK(equal(stream.input_ids, {{7, 8, 9, 5}}));
   CHECK(equal(stream.labels, {{8, 9, -100, 6}}));
-  CHECK(equal(stream.documents, {{0, 1, 2, 0}}));
+  CHECK(equal(stream.documents, {{0, 1, -1, 0}}));
 }
 
 TEST_CASE("texts are packed evenly into the fewest rows with room, and each token knows its text") {
@@ -123,7 +135,7 @@ TEST_CASE("texts are packed evenly into the fewest rows with room, and each toke
   CHECK(equal(redco::text::text_numbers(rows), {{1, 1, 1, 1, 1, 0}, {3, 3, 3, 3, 2, 2}}));
   auto const batch = redco::token_batch_of(rows, 9);
   CHECK(equal(batch.input_ids, {{20, 21, 22, 23, 24, 10}, {40, 41, 42, 43, 30, 31}}));
-  CHECK(equal(batch.documents, {{0, 1, 2, 3, 4, 0}, {0, 1, 2, 3, 0, 1}}));
+  CHECK(equal(batch.documents, {{0, 1, 2, 3, -1, 0}, {0, 1, 2, -1, 0, 1}}));
   // Twelve ids fit into two rows of six, but these texts do not.
   CHECK(redco::text::packed_evenly(texts_of({4, 4, 4}), 5).size() == 3);
   auto const uneven = redco::text::packed_evenly(texts_of({5, 2}), 5);

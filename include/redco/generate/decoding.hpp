@@ -54,7 +54,7 @@ class decoding {
   logits next(at::Tensor const& input) {
     std::int64_t const limit = net_.base().cache_limit(), before = cache_.length();
     if (limit > 0) seen_ = before > 0 ? at::cat({seen_, input}, 1) : input;
-    if (before > 0 && before <= limit && before + input.size(1) > limit) {
+    if (outgrows_cache(limit, input.size(1))) {
       cache_ = nn::key_value_cache(net_.base().cache_slots(), cache_.capacity());
       return following(seen_);
     }
@@ -72,6 +72,19 @@ class decoding {
  private:
   template <class Key>
   static constexpr bool has_entry = bound_network<M, Items...>::template has<Key>;
+
+  /// Returns true if the text of some row had at most `limit` tokens and has more after `tokens`
+  /// further ones, so that its cached keys are wrong. False if `limit` is 0 or nothing is cached.
+  bool outgrows_cache(std::int64_t limit, std::int64_t tokens) const {
+    std::int64_t const before = cache_.length();
+    if (limit == 0 || before == 0) return false;
+    if (!positions_.defined()) return before <= limit && before + tokens > limit;
+    return positions_.select(1, before - 1)
+        .lt(limit)
+        .logical_and(positions_.select(1, before + tokens - 1).ge(limit))
+        .any()
+        .template item<bool>();
+  }
 
   /// Returns the logits of the token that follows `input`, which continues the cached tokens.
   logits following(at::Tensor const& input) {

@@ -25,11 +25,21 @@ struct rotation {
   std::int64_t first = 0;  ///< position of row 0, used if no tensor of positions is given
 };
 
+/// Returns true if frequencies of texts of more than `s.context` tokens depend on the number of
+/// tokens.
+constexpr bool depends_on_length(layers::rotary_scaling const& s) {
+  return s.kind == layers::rotary_kind::dynamic || s.kind == layers::rotary_kind::longrope;
+}
+
 /// Returns x [B, T, columns] with its heads rotated by their positions (Su et al. 2021).
-/// `positions` is int64 [B or 1, T]; if undefined, row t has the position by.first + t. Frequencies
-/// that depend on a length take by.first + T tokens. May modify x, so use only the result. Angles
-/// are computed in f64. Autograd saves only the positions. Differentiable to any order.
-at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions = {});
+/// `positions` is int64 [B or 1, T]; if undefined, row t has the position by.first + t. `lengths`,
+/// int64 [B or 1, T or 1], is the number of tokens of each token's text, at most by.first + T.
+/// Frequencies that depend on a length take it; if undefined, they take by.first + T.
+///
+/// May modify x, so use only the result. Angles are computed in f64. Autograd saves only the
+/// positions and the lengths. Differentiable to any order.
+at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions = {},
+                  at::Tensor const& lengths = {});
 
 }  // namespace redco::kernel
 

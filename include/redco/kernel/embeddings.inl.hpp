@@ -44,12 +44,18 @@ REDCO_INLINE at::Tensor lookup(at::Tensor const& table, at::Tensor const& ids, s
   return reported_lookup(y, table, local, left_out);
 }
 
-REDCO_INLINE at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions) {
+REDCO_INLINE at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions,
+                               at::Tensor const& lengths) {
   if (by.angles.dims == 0) return x;
+  // Within the context of the original training, frequencies do not depend on a text's length.
+  bool const by_text =
+      lengths.defined() && depends_on_length(by.angles.scaling) && by.first + x.size(1) > by.angles.scaling.context;
+  at::Tensor const of_texts = by_text ? lengths : at::Tensor();
   TORCH_INTERNAL_ASSERT(x.is_floating_point() && x.dim() == 3 && x.stride(2) == 1);
   return detail::dispatch(
-      x, [&] { return cuda::rotate(x, by, positions); }, [&] { return cpu::rotate(x, by, positions); },
-      [&] { return composed::rotate(x, by, positions); });
+      x, [&] { return cuda::rotate(x, by, positions, of_texts); },
+      [&] { return cpu::rotate(x, by, positions, of_texts); },
+      [&] { return composed::rotate(x, by, positions, of_texts); });
 }
 
 }  // namespace redco::kernel

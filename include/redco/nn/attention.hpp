@@ -55,6 +55,8 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
       if (form.biases.qkv) bias = b.parameters({"q.bias", "k.bias", "v.bias"});
       sides = b.side_products({"q", "k", "v"}, "qkv");
     }
+    if (scores.rotary.dims > 0 && kernel::depends_on_length(scores.rotary.scaling))
+      b.depend_on_length(scores.rotary.scaling.context);
     // The first block with rotary positions by "longrope" sets the limit for all.
     if (scores.rotary.dims > 0 && scores.rotary.scaling.kind == layers::rotary_kind::longrope)
       b.limit_cache(scores.rotary.scaling.context);
@@ -158,9 +160,9 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
                         cache != nullptr ? cache->length() : 0};
     if (pass const& in = ctx.pass(); in.cp != nullptr && !divides_heads) {
       by.first = in.tokens.all - in.tokens.count();  // A length is by.first and the rows.
-      return kernel::rotate(qkv, by, in.positions);
+      return kernel::rotate(qkv, by, in.positions, in.own_text_lengths);
     }
-    return kernel::rotate(qkv, by, nn::detail::set_positions(ctx));
+    return kernel::rotate(qkv, by, nn::detail::set_positions(ctx), ctx.pass().text_lengths);
   }
 
   template <class Context>

@@ -12,6 +12,7 @@
 #include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/error.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -146,6 +147,14 @@ class builder_base {
   /// Returns the length of the last call of limit_cache(), or 0 without a call.
   std::int64_t cache_limit() const { return cache_limit_; }
 
+  /// Declares that a layer's result depends on the number of tokens of a text if it has more than
+  /// `length` tokens.
+  void depend_on_length(std::int64_t length) {
+    text_limit_ = text_limit_ == 0 ? length : std::min(text_limit_, length);
+  }
+  /// Returns the smallest argument of depend_on_length(), or 0 without a call.
+  std::int64_t text_limit() const { return text_limit_; }
+
   /// Declares the number of token ids of the language head, for pipeline stages that do not run it.
   void set_vocabulary(std::int64_t tokens) { vocabulary_ = tokens; }
   /// Returns the argument of set_vocabulary(), or 0 without a call.
@@ -197,7 +206,7 @@ class builder_base {
   std::string here_;
   std::uint32_t sites_ = 0;
   std::size_t cache_slots_ = 0;
-  std::int64_t cache_limit_ = 0, vocabulary_ = 0;
+  std::int64_t cache_limit_ = 0, text_limit_ = 0, vocabulary_ = 0;
   std::vector<stored_parameter> statistics_;
   std::vector<load_balance> balances_;
   detail::side_maker* maker_ = nullptr;

@@ -103,12 +103,15 @@ struct token_positions {
   at::Tensor value;
 };
 
-/// A context entry for rows that hold several documents: the position of each token in its
-/// document, int64 [B, T], which is 0 at the start of each document. Causal attention stays within
-/// documents, and learned and rotary positions restart. If `value` is undefined, each row is one
-/// document.
+/// A context entry for rows that hold several documents, or padding. `value` is the position of
+/// each token in its document, int64 [B, T]: 0 at the start of a document, -1 for padding. Causal
+/// attention stays within documents, and learned and rotary positions restart. Padding has no part
+/// in lengths of texts, in losses that balance experts, and in counts of their tokens. If `value`
+/// is undefined, each row is one document.
 struct documents {
   at::Tensor value;
+  /// Mask of the tokens that are no padding, bool [B, T]. The network sets it from `value`.
+  at::Tensor real = {};
 };
 
 }  // namespace redco::nn

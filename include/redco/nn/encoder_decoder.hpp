@@ -64,6 +64,8 @@ struct module<layers::encoder_decoder<Encoder, Decoder>, X> {
     if constexpr (Context::template require<encoder_input>()) {
       pass in = ctx.pass();
       in.cache = nullptr;
+      // The members of the decoder's pass describe the decoder's tokens.
+      in.real = in.text_lengths = in.own_text_lengths = at::Tensor();
       tensor<X> const source(ctx.template get<encoder_input>());
       auto const alone = ctx.in(in).template without<key_mask>().template without<nn::token_positions>();
       if constexpr (Context::template has<encoder_mask>) {

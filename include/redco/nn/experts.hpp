@@ -98,10 +98,9 @@ struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
     of.place = {name_hash, in.step, ctx.call(), in.first_row(of.sequences)};
     for (std::int64_t d = 1; d + 1 < input.dim(); ++d) of.tokens *= input.size(d);
     std::int64_t const all = in.cp == nullptr ? of.tokens : in.tokens.all;
-    if constexpr (Context::template has<key_mask>) {
-      at::Tensor const& mask = ctx.template get<key_mask>();
-      if (mask.defined() && mask.numel() == of.sequences * all) of.counted = mask;
-    }
+    at::Tensor mask = in.real;
+    if constexpr (Context::template has<key_mask>) mask = ctx.template get<key_mask>();
+    if (mask.defined() && mask.numel() == of.sequences * all) of.counted = mask;
     if (in.cp == nullptr) return of;
     of.ranks = in.cp;
     of.part = &in.tokens;

@@ -19,6 +19,7 @@
 #include <redco/nn/stage_link.hpp>
 #include <redco/nn/stage_shapes.hpp>
 #include <redco/nn/stage_without_rows.hpp>
+#include <redco/nn/text_rows.hpp>
 #include <redco/nn/token_parts.hpp>
 #include <redco/nn/value_source.hpp>
 #include <redco/nn/watches.hpp>
@@ -133,16 +134,19 @@ class bound_network {
     redco::pass in = *pass_;
     at::Tensor const whole = nn::detail::as_input(input, net_->store());
     at::Tensor positions;
+    nn::documents rows;
+    if constexpr (has<key_mask>) in.real = get<key_mask>();
+    if constexpr (has<nn::documents>) rows = std::get<nn::documents>(entries_), positions = rows.value;
     if constexpr (has<nn::token_positions>) positions = get<nn::token_positions>();
-    else if constexpr (has<nn::documents>) positions = get<nn::documents>();
     at::Tensor const x = nn::detail::begin_tokens(in, whole, positions, layers::divides_sequences<models::net_of<M>>);
+    nn::detail::begin_texts(in, whole, rows, net_->text_limit());
     if (net_->is_stage()) return staged(in, whole, x);
     in.values = nn::detail::begin_values(net_->store());
     nn::context<Entries...> const ctx(in, pass_->calls++, net_, values_, entries_);
     auto const run = [&] { return nn::detail::forward(*net_, x, ctx); };
     // The numbers of rows that experts exchange, and save, follow from the routing.
     bool const checks = pass_->check_saved && pass_->calls == 1 && !net_->exchanges_rows();
-    return checks ? watched(run, whole, {x, in.positions}) : run();
+    return checks ? watched(run, whole, {x, in.positions, in.real, in.text_lengths, in.own_text_lengths}) : run();
   }
 
   template <nn::context_entry First, nn::context_entry... More>
@@ -177,6 +181,8 @@ class bound_network {
   template <nn::context_entry First, nn::context_entry... More>
   auto with(First first, More... more) const {
     if constexpr (std::is_same_v<First, encoder_input>) first.value = nn::detail::as_input(first.value, net_->store());
+    else if constexpr (std::is_same_v<First, nn::documents>)
+      first = nn::detail::without_padding(first, net_->store().device());
     else if constexpr (std::is_same_v<decltype(first.value), at::Tensor>)
       if (first.value.defined()) first.value = first.value.to(net_->store().device());
     auto const one = std::apply(
@@ -219,13 +225,14 @@ class bound_network {
 
   /// Returns a copy of this network after one step of gradient descent: p - rate * dloss/dp for
   /// each trained p of parameters() that affects `loss`. Differentiable to any order. Throws
-  /// libtorch's c10::Error if `loss` is not computed from this network with gradients enabled, and
-  /// `error` with exit code 64 on a pipeline stage.
+  /// libtorch's c10::Error if `loss` is not computed from this network with gradients enabled.
+  /// Throws `error` with exit code 64 on a pipeline stage, and if cp or ep divides gradients.
   ///
   ///   // second-order MAML: error(learnt(x), y) is the loss
   ///   auto const learnt = net.stepped(error(net(task.x), task.y), 0.01);
   bound_network stepped(at::Tensor const& loss, double rate) const {
     if (net_->is_stage()) nn::detail::refuse_on_stage("net.stepped()");
+    nn::detail::refuse_partial_gradients("net.stepped()", *pass_);
     return substituted(nn::detail::stepped(parameters(), loss, rate));
   }
 

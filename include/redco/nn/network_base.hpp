@@ -30,6 +30,9 @@ class network_base {
   /// Returns the largest number of positions for which cached keys are right. Decoding computes the
   /// cache again when a sequence becomes longer. 0: no limit.
   std::int64_t cache_limit() const { return cache_limit_; }
+  /// Returns the largest number of tokens of a text for which no layer's result depends on the
+  /// number. 0: no layer depends on it.
+  std::int64_t text_limit() const { return text_limit_; }
   /// Returns the number of token ids of the language head, on every pipeline stage; 0 without head.
   std::int64_t vocabulary() const { return vocabulary_; }
   /// Returns true if some layer communicates with other replicas during forward or backward in
@@ -78,6 +81,7 @@ class network_base {
     constants_ = values_.detached();
     cache_slots_ = b.cache_slots();
     cache_limit_ = b.cache_limit();
+    text_limit_ = b.text_limit();
     vocabulary_ = b.vocabulary();
     statistics_ = b.all_statistics();
     balances_ = b.all_balances();
@@ -91,7 +95,7 @@ class network_base {
   empty_call empty_call_ = nullptr;
   parameter_values values_{{}, true}, constants_{{}};
   std::size_t cache_slots_ = 0;
-  std::int64_t cache_limit_ = 0, vocabulary_ = 0;
+  std::int64_t cache_limit_ = 0, text_limit_ = 0, vocabulary_ = 0;
   std::vector<stored_parameter> statistics_;
   std::vector<load_balance> balances_;
   std::vector<std::shared_ptr<detail::side_source const>> side_products_;

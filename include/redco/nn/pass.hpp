@@ -59,6 +59,12 @@ struct pass {
   shape::sequence_part tokens = {};
   /// Positions of these tokens, int64 [B or 1, t]; 0 for padding
   at::Tensor positions = {};
+  /// Mask of the call's tokens that are no padding, bool [B, S], for S tokens so far; undefined: no
+  /// token is padding
+  at::Tensor real = {};
+  /// Number of tokens of each token's text, int64 [B, T or 1], for layers that depend on it; if
+  /// undefined, a row is one text. `own_text_lengths` has those of this rank's tokens.
+  at::Tensor text_lengths = {}, own_text_lengths = {};
   nn::parameter_watch* watch = nullptr;  ///< Observer of each use of a parameter; may be null
   nn::layer_watch* layers = nullptr;     ///< Observer of each layer's input and output; may be null
   /// Record of the experts that routers choose, or whose experts they take; may be null

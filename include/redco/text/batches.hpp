@@ -93,6 +93,14 @@ inline padded_ids prompt_ids(std::span<std::string const> texts, std::int64_t mo
 
 }  // namespace redco::text
 
+namespace redco::text::detail {
+
+/// Returns the position of each token in its row, int64 [B, T]: its index, or -1 where `mask`, bool
+/// [B, T], is false. Undefined if the mask is true everywhere.
+at::Tensor positions_of(at::Tensor const& mask);
+
+}  // namespace redco::text::detail
+
 namespace redco {
 
 /// A training batch for language models: int64 tensors [B, T]. labels[b][t] is the token that
@@ -100,8 +108,9 @@ namespace redco {
 struct token_batch {
   at::Tensor input_ids;
   at::Tensor labels;
-  /// Position of each token in its text, for the context entry nn::documents. Undefined if no row
-  /// holds several texts.
+  /// Position of each token in its text, for the context entry nn::documents. It is -1 for padding
+  /// and for the last id of a text, which is a label only. Undefined if no row holds several texts
+  /// or such ids.
   at::Tensor documents = {};
 };
 
@@ -119,7 +128,8 @@ inline token_batch token_batch_of(std::span<std::vector<std::int64_t> const> win
   std::int64_t const length = std::max<std::int64_t>(all.ids.size(1) - 1, 0);
   at::Tensor const next = all.ids.narrow(1, all.ids.size(1) - length, length);
   at::Tensor const known = all.mask.narrow(1, all.ids.size(1) - length, length);
-  return {all.ids.narrow(1, 0, length).contiguous(), next.masked_fill(known.logical_not(), -100)};
+  return {all.ids.narrow(1, 0, length).contiguous(), next.masked_fill(known.logical_not(), -100),
+          text::detail::positions_of(known)};
 }
 
 /// Converts texts with marked answers to a training batch, right-padded with id `padding`. The

@@ -36,6 +36,11 @@ inline void check_fits(tokenizer::marked_ids const& text, std::int64_t context) 
                                      ": cut it, or give longer rows");
 }
 
+REDCO_INLINE at::Tensor positions_of(at::Tensor const& mask) {
+  if (mask.all().item<bool>()) return {};
+  return at::where(mask, at::arange(mask.size(1), at::kLong), at::Scalar(-1));
+}
+
 /// Appends a text to a row.
 inline void append(packed_row& row, tokenizer::marked_ids const& text) {
   row.starts.push_back(std::ssize(row.ids.ids));
@@ -78,15 +83,14 @@ REDCO_INLINE token_batch token_batch_of(std::span<text::packed_row const> rows, 
   token_batch batch = token_batch_of(texts, padding);
   if (std::ranges::all_of(rows, [](text::packed_row const& row) { return row.starts.size() == 1; })) return batch;
   std::int64_t const length = batch.labels.size(1);
-  batch.documents = at::empty_like(batch.labels);
+  batch.documents = at::full_like(batch.labels, -1);
   auto *labels = batch.labels.data_ptr<std::int64_t>(), *positions = batch.documents.data_ptr<std::int64_t>();
   for (text::packed_row const& row : rows) {
-    std::vector<std::int64_t> starts = row.starts;
-    starts.push_back(std::ssize(row.ids.ids));  // Padding is a document of its own.
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-      std::int64_t const begin = starts[i], end = i + 1 < starts.size() ? starts[i + 1] : length;
+    for (std::size_t i = 0; i < row.starts.size(); ++i) {
+      std::int64_t const begin = row.starts[i],
+                         end = i + 1 < row.starts.size() ? row.starts[i + 1] : std::ssize(row.ids.ids);
       if (begin > 0 && begin <= length) labels[begin - 1] = -100;
-      for (std::int64_t t = begin; t < std::min(end, length); ++t) positions[t] = t - begin;
+      for (std::int64_t t = begin; t < end - 1; ++t) positions[t] = t - begin;
     }
     labels += length;
     positions += length;
@@ -111,6 +115,7 @@ REDCO_INLINE token_batch next_token_batch(std::span<std::string const> texts, st
     ids += length;
     labels += length;
   }
+  batch.documents = text::detail::positions_of(batch.labels.ge(0));
   return batch;
 }
 

@@ -59,17 +59,34 @@ inline std::vector<double> frequencies(layers::rotary_angles const& a, std::int6
   return all;
 }
 
+/// Returns the frequencies() of texts of `lengths` tokens [B, T]: f64 [B, T, pairs]. For kinds of
+/// rotary positions that depend on a length. Does not wait for a device.
+inline at::Tensor frequencies_of_texts(layers::rotary_angles const& a, at::Tensor const& lengths) {
+  layers::rotary_scaling const& s = a.scaling;
+  auto const exact = lengths.options().dtype(at::kDouble);
+  at::Tensor const tokens = lengths.to(at::kDouble).unsqueeze(-1);
+  if (s.kind != layers::rotary_kind::dynamic)
+    return at::where(tokens > static_cast<double>(s.context), at::tensor(frequencies(a, s.context + 1)).to(exact),
+                     at::tensor(frequencies(a, s.context)).to(exact));
+  auto const dims = static_cast<double>(a.dims);
+  at::Tensor const growth = (tokens * (s.factor / static_cast<double>(s.context)) - (s.factor - 1)).clamp_min(1);
+  at::Tensor const theta = growth.pow(dims / (dims - 2)) * a.theta;
+  return at::pow(theta, at::arange(a.dims / 2, exact) * (-2 / dims));
+}
+
 /// Returns a copy of `x` with its heads rotated by their positions (rotary positions), computed
 /// with ATen operators.
-inline at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions) {
+inline at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions,
+                         at::Tensor const& lengths) {
   std::int64_t const width = by.heads * by.head_dim, dims = by.angles.dims, half = dims / 2;
-  std::vector<double> const each = frequencies(by.angles, by.first + x.size(1));
   double const amplitude = by.angles.scaling.amplitude;
   auto const exact = x.options().dtype(at::kDouble);
+  at::Tensor const each = lengths.defined() ? frequencies_of_texts(by.angles, lengths.to(x.device()))
+                                            : at::tensor(frequencies(by.angles, by.first + x.size(1))).to(exact);
   at::Tensor const exact_positions =
       positions.defined() ? positions.to(exact) : at::arange(by.first, by.first + x.size(1), exact).unsqueeze(0);
   // Shape [B or 1, T, 1, half].
-  at::Tensor const angles = (exact_positions.unsqueeze(-1) * at::tensor(each).to(exact)).unsqueeze(2);
+  at::Tensor const angles = (exact_positions.unsqueeze(-1) * each).unsqueeze(2);
   at::Tensor const heads = x.narrow(2, 0, width).unflatten(2, {by.heads, by.head_dim});
   at::Tensor const wide = widened(heads.narrow(3, 0, dims));
   bool const halves = by.angles.pairs == layers::rotary_pairs::halves;

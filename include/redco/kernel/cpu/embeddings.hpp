@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -53,23 +54,26 @@ inline at::Tensor lookup(at::Tensor const& table, at::Tensor const& local_ids, b
 }
 
 /// A table of the cosines and sines of rotary positions, each [rows, dims / 2], for a list of
-/// positions in sequences of `length` tokens.
+/// positions in texts of `lengths` tokens. `lengths` has one element, or one for each position.
 template <class T>
 struct rotation_table {
   layers::rotary_angles angles;
-  std::int64_t length = 0;
+  std::vector<std::int64_t> lengths;
   std::vector<std::int64_t> positions;
   std::vector<T> cosines, sines;
 
   rotation_table() = default;
-  rotation_table(layers::rotary_angles const& a, std::int64_t tokens, std::vector<std::int64_t> const& p)
-      : angles(a), length(tokens), positions(p) {
-    std::vector<double> const each = composed::frequencies(a, length);
+  rotation_table(layers::rotary_angles const& a, std::vector<std::int64_t> const& l, std::vector<std::int64_t> const& p)
+      : angles(a), lengths(l), positions(p) {
     double const amplitude = a.scaling.amplitude;
-    cosines.reserve(positions.size() * each.size()), sines.reserve(positions.size() * each.size());
-    for (std::int64_t const at : positions) {
-      for (double const one : each) {
-        double const angle = static_cast<double>(at) * one;
+    std::size_t const half = static_cast<std::size_t>(a.dims) / 2;
+    cosines.reserve(positions.size() * half), sines.reserve(positions.size() * half);
+    std::map<std::int64_t, std::vector<double>> of_length;
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      auto const [each, is_new] = of_length.try_emplace(lengths[lengths.size() == 1 ? 0 : i]);
+      if (is_new) each->second = composed::frequencies(a, each->first);
+      for (double const one : each->second) {
+        double const angle = static_cast<double>(positions[i]) * one;
         cosines.push_back(static_cast<T>(amplitude * std::cos(angle)));
         sines.push_back(static_cast<T>(amplitude * std::sin(angle)));
       }
@@ -80,11 +84,12 @@ struct rotation_table {
 /// Returns the table of cosines and sines for these positions. Reuses this thread's last table if
 /// all arguments are equal, as in all layers of one step.
 template <class T>
-rotation_table<T> const& rotation_table_of(layers::rotary_angles const& angles, std::int64_t length,
+rotation_table<T> const& rotation_table_of(layers::rotary_angles const& angles,
+                                           std::vector<std::int64_t> const& lengths,
                                            std::vector<std::int64_t> const& positions) {
   thread_local rotation_table<T> last;
-  if (last.angles != angles || last.length != length || last.positions != positions)
-    last = rotation_table<T>(angles, length, positions);
+  if (last.angles != angles || last.lengths != lengths || last.positions != positions)
+    last = rotation_table<T>(angles, lengths, positions);
   return last;
 }
 
@@ -102,19 +107,26 @@ void rotate_head(T* x, Sum const* cosine, Sum const* sine, Sum sign, std::int64_
   }
 }
 
+/// Returns the elements of an int64 tensor.
+inline std::vector<std::int64_t> elements_of(at::Tensor const& x) {
+  at::Tensor const flat = x.contiguous();
+  return {flat.const_data_ptr<std::int64_t>(), flat.const_data_ptr<std::int64_t>() + flat.numel()};
+}
+
 /// Rotates x in place by the angles of its positions if `sign` is 1, and back if it is -1.
 template <class T>
-void rotate_in_place_as(at::Tensor const& x, rotation const& by, at::Tensor const& positions, double sign) {
+void rotate_in_place_as(at::Tensor const& x, rotation const& by, at::Tensor const& positions, at::Tensor const& lengths,
+                        double sign) {
   using sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
   std::int64_t const batch = x.size(0), rows = x.size(1), half = by.angles.dims / 2;
-  std::vector<std::int64_t> at;
-  if (positions.defined()) {
-    at::Tensor const flat = positions.contiguous();
-    at.assign(flat.const_data_ptr<std::int64_t>(), flat.const_data_ptr<std::int64_t>() + flat.numel());
-  } else {
-    for (std::int64_t t = 0; t < rows; ++t) at.push_back(by.first + t);
+  at::Tensor places = positions.defined() ? positions : at::arange(by.first, by.first + rows, at::kLong).unsqueeze(0);
+  std::vector<std::int64_t> of_texts{by.first + rows};
+  if (lengths.defined()) {
+    places = places.expand({batch, rows});
+    of_texts = elements_of(lengths.expand({batch, rows}));
   }
-  rotation_table<sum> const& table = rotation_table_of<sum>(by.angles, by.first + rows, at);
+  std::vector<std::int64_t> const at = elements_of(places);
+  rotation_table<sum> const& table = rotation_table_of<sum>(by.angles, of_texts, at);
   bool const each_example = static_cast<std::int64_t>(at.size()) != rows;
   auto* const data = static_cast<T*>(x.data_ptr());
   tensors::parallel(batch * rows, 64, [&](std::int64_t begin, std::int64_t end) {
@@ -128,11 +140,12 @@ void rotate_in_place_as(at::Tensor const& x, rotation const& by, at::Tensor cons
   });
 }
 
-inline void rotate_in_place(at::Tensor const& x, rotation const& by, at::Tensor const& positions, double sign) {
+inline void rotate_in_place(at::Tensor const& x, rotation const& by, at::Tensor const& positions,
+                            at::Tensor const& lengths, double sign) {
   switch (x.scalar_type()) {
-    case at::kDouble: return rotate_in_place_as<double>(x, by, positions, sign);
-    case at::kFloat: return rotate_in_place_as<float>(x, by, positions, sign);
-    default: return rotate_in_place_as<at::BFloat16>(x, by, positions, sign);
+    case at::kDouble: return rotate_in_place_as<double>(x, by, positions, lengths, sign);
+    case at::kFloat: return rotate_in_place_as<float>(x, by, positions, lengths, sign);
+    default: return rotate_in_place_as<at::BFloat16>(x, by, positions, lengths, sign);
   }
 }
 
@@ -146,30 +159,38 @@ struct rotation_state : torch::CustomClassHolder {
 /// gradient back by the same angles, in place if no other code holds the gradient.
 struct rotate_function : tensors::recorded_function<rotate_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
-                            std::optional<at::Tensor> const& positions, rotation const& by, double sign) {
-    rotate_in_place(x, by, positions.value_or(at::Tensor()), sign);
+                            std::optional<at::Tensor> const& positions, std::optional<at::Tensor> const& lengths,
+                            rotation const& by, double sign) {
+    rotate_in_place(x, by, positions.value_or(at::Tensor()), lengths.value_or(at::Tensor()), sign);
     ctx->mark_dirty({x});
-    ctx->save_for_backward({positions.value_or(at::Tensor())});
+    ctx->save_for_backward({positions.value_or(at::Tensor()), lengths.value_or(at::Tensor())});
     ctx->saved_data["rotation"] = c10::IValue::make_capsule(c10::make_intrusive<rotation_state>(by, sign));
     return x;
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list const& gradients) {
-    auto const positions = ctx->get_saved_variables()[0];
+    auto const saved = ctx->get_saved_variables();
+    at::Tensor const &positions = saved[0], &lengths = saved[1];
     auto const& state = static_cast<rotation_state const&>(*ctx->saved_data.at("rotation").toCapsule());
     at::Tensor const& gradient = gradients[0];
     if (at::GradMode::is_enabled())
-      return {rotate_function::apply(gradient.clone(), std::optional(positions), state.by, -state.sign), {}, {}, {}};
+      return {rotate_function::apply(gradient.clone(), std::optional(positions), std::optional(lengths), state.by,
+                                     -state.sign),
+              {},
+              {},
+              {},
+              {}};
     bool const ours = gradient.use_count() == 1 && gradient.is_contiguous();
     at::Tensor const result = ours ? gradient : gradient.clone(at::MemoryFormat::Contiguous);
-    rotate_in_place(result, state.by, positions, -state.sign);
-    return {result, {}, {}, {}};
+    rotate_in_place(result, state.by, positions, lengths, -state.sign);
+    return {result, {}, {}, {}, {}};
   }
 };
 
-inline at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions) {
-  return rotate_function::apply(x, std::optional(positions), by, 1.0);
+inline at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions,
+                         at::Tensor const& lengths) {
+  return rotate_function::apply(x, std::optional(positions), std::optional(lengths), by, 1.0);
 }
 
 }  // namespace redco::kernel::cpu

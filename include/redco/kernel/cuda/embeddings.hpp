@@ -77,9 +77,10 @@ struct rotate_function : tensors::recorded_function<rotate_function> {
   }
 };
 
-inline at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions) {
-  // The kernel's parameters have room for 256 pairs.
-  if (by.angles.dims > 512) return composed::rotate(x, by, positions);
+inline at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions,
+                         at::Tensor const& lengths) {
+  // The kernel's parameters have room for 256 pairs, with one frequency each.
+  if (by.angles.dims > 512 || lengths.defined()) return composed::rotate(x, by, positions, lengths);
   return rotate_function::apply(x, std::optional(positions), by, 1.0);
 }
 
