@@ -293,8 +293,14 @@ TEST_CASE("adapters begin as zero, learn equally on every mesh, and no other par
   for (double const dropout : {0.0, 0.2}) {
     INFO("dropout " << dropout);
     check_learning(small_llama, {.rank = 2, .alpha = 4, .dropout = dropout, .targets = "q,v,o,gate,down"},
-                   {{.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}, {.tp = 4}});
+                   {{.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}, {.tp = 4}, {.cp = 2}, {.cp = 3}, {.cp = 2, .tp = 2}});
   }
+}
+
+TEST_CASE("dropout of adapters is keyed by positions in whole sequences, with experts, too") {
+  using namespace lora_test;
+  check_learning(small_mixtral, {.rank = 2, .alpha = 4, .dropout = 0.2, .targets = "q,v,o"},
+                 {{.ep = 2}, {.cp = 2}, {.cp = 3}});
 }
 
 TEST_CASE("adapters of recomputed blocks give equal gradients and pass --check-saved") {

@@ -2,8 +2,8 @@
 
 #include <redco/adapt/low_rank.hpp>
 
+#include <redco/nn/keyed_dropout.hpp>
 #include <redco/nn/parameter_store.hpp>
-#include <redco/kernel/dropout.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/tensor/saved_tensors.hpp>
@@ -76,9 +76,9 @@ REDCO_INLINE std::vector<nn::detail::product_of_halves> low_rank::products(at::T
   at::Tensor read = x;
   if (ctx.pass().training && dropout_ > 0)
     read =
-        tensors::save_as("dropped_input", kernel::dropout(x, dropout_, ctx.at(site_), ctx.pass().first_row(x.size(0)),
-                                                          products_.front().cut == 1 ? tp_index_ * x.size(-1) : 0,
-                                                          own_tokens ? tp_index_ * x.size(1) : 0));
+        tensors::save_as("dropped_input", nn::detail::dropped(x, dropout_, ctx.at(site_), ctx.pass(),
+                                                              products_.front().cut == 1 ? tp_index_ * x.size(-1) : 0,
+                                                              own_tokens ? tp_index_ * x.size(1) : 0));
   auto const half = [&](parameter p, bool on_all_ranks) {
     return on_all_ranks || own_tokens ? comm::enter(tensor<shape::replicated>(ctx[p]), ctx.tp()).local() : ctx[p];
   };

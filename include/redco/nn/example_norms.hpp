@@ -24,7 +24,8 @@ class example_norms final : parameter_watch, kernel::parameter_uses {
  public:
   /// Begins to observe the calls of `net` on this thread until of() or the end of this object.
   /// `in`: pass of a micro-batch of a known number of examples. Throws `error` with exit code 70 if
-  /// the thread observes another network, the pass has a watch, or the pass has no examples.
+  /// the thread observes another network, the pass has a watch, or the pass has no examples. Throws
+  /// it with 64 if the mesh has several ranks along cp or ep, which divide gradients of examples.
   example_norms(network_base const& net, redco::pass const& in);
 
   /// Returns the pass for the call of the network. Nothing is recomputed, and communication between

@@ -2,6 +2,7 @@
 
 #include <redco/nn/example_norms.hpp>
 
+#include <redco/nn/text_rows.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
@@ -17,6 +18,7 @@ REDCO_INLINE example_norms::example_norms(network_base const& net, redco::pass c
   if (in.watch != nullptr || in.examples < 1)
     throw error(exit_code::internal,
                 "norms of examples need a pass without a watch and with examples: use the pass of a micro-batch");
+  detail::refuse_partial_gradients("a norm of an example's gradient", in);
   in_.watch = this;
   in_.recompute = {};
   in_.shard_lane = nullptr;
