@@ -61,7 +61,7 @@ if(REDCO_EXAMPLES)
 endif()
 if(REDCO_BENCHMARKS)
   redco_programs(benchmarks)
-  foreach(name IN ITEMS accuracy large layouts table1)  # they count and do not time
+  foreach(name IN ITEMS accuracy large layouts table1 verify)  # they count and do not time
     target_link_libraries(${name} PRIVATE redco_quick)
   endforeach()
   add_custom_target(paper_table COMMAND table1 --measured ${PROJECT_BINARY_DIR} USES_TERMINAL VERBATIM)

@@ -180,7 +180,9 @@ TEST_CASE("Adafactor trains alike on every mesh, with state per row and column, 
   run_test::silence const quiet;
   temporary_folder const folder;
   redco::deployer deployer(in(folder.path, {.dp = 2, .tp = 2}));
-  redco::trainer trainer(deployer, model, run_test::language(), rule);
+  // --verify does not compare updates that follow from the noise of a key's bias.
+  redco::trainer trainer(deployer, model, run_test::language(),
+                         redco::optimizer::adafactor{.weight_decay = 0.1, .clip_norm = 1});
   language_options o = options_of_steps(2);
   o.micro_batch = 1;
   auto const result = trainer.verify(run_test::numbers(8), o);

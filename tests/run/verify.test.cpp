@@ -1,11 +1,14 @@
 #include "language.hpp"
 
+#include <redco/run/compare_updates.hpp>
 #include <redco/run/main_of.hpp>
+#include <redco/run/update_noise.hpp>
 #include <redco/run/verify.hpp>
 #include <redco/run/worker.hpp>
 #include <redco/text/batches.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/kernel/linear.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
@@ -14,12 +17,14 @@
 #include <redco/adapt/plan/with_lora.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <iostream>
 #include <span>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 // Compares steps on one rank and on meshes: correct jobs agree, and each mistake is found and
@@ -145,9 +150,9 @@ using down = named<"down", linear<12, 3>>;
 
 /// Returns the verdict on a classifier on a mesh. The verdict must be a mistake.
 template <class... Layers>
-redco::run::verify_result found_in(mesh const& on) {
+redco::run::verify_result found_in(mesh const& on, dtype type) {
   redco::run::verify_result const result =
-      verified(model_of<sequential<Layers...>>{}, run_test::mlp_pipeline(), on, {}, dtype::f64);
+      verified(model_of<sequential<Layers...>>{}, run_test::mlp_pipeline(), on, {}, type);
   INFO(result.text() << result.verdict());
   CHECK_FALSE(result.ok());
   return result;
@@ -159,10 +164,12 @@ bool mentions(std::string const& text, std::string const& part) { return text.fi
 
 TEST_CASE("a bias that each shard adds is found once it is not zero, and its layer is named") {
   using wrong = named<"down", own_linear<12, 3, mistake::bias_per_shard>>;
-  redco::run::verify_result const result = found_in<up, relu, wrong>({.tp = 2});
+  dtype const type = GENERATE(dtype::f64, dtype::f32, dtype::bf16);
+  redco::run::verify_result const result = found_in<up, relu, wrong>({.tp = 2}, type);
   CHECK(result.steps[0].loss < 1);
   INFO(result.text() << result.verdict());
-  CHECK(mentions(result.first, "step 2, the loss, then gradient of "));
+  CHECK(mentions(result.first, type == dtype::f64 ? "step 2, the loss, then gradient of "
+                                                  : "step 2 in f64, the loss, then gradient of "));
   CHECK(result.layer == "down");
   CHECK(mentions(result.verdict(), "the first layer that computes otherwise is down"));
   CHECK(verified(model_of<sequential<up, relu, wrong>>{}, run_test::mlp_pipeline(), {.dp = 2}).ok());
@@ -171,8 +178,9 @@ TEST_CASE("a bias that each shard adds is found once it is not zero, and its lay
 TEST_CASE("a layer that does not sum the gradient of its input is named") {
   using first = named<"first", redco::layers::replicated_linear<5, 6>>;
   using wrong = named<"middle", own_linear<6, 12, mistake::no_enter>>;
-  redco::run::verify_result const result = found_in<first, wrong, relu, down>({.tp = 2});
-  CHECK(mentions(result.first, "step 1, gradient of first."));
+  dtype const type = GENERATE(dtype::f64, dtype::f32, dtype::bf16);
+  redco::run::verify_result const result = found_in<first, wrong, relu, down>({.tp = 2}, type);
+  CHECK(mentions(result.first, "gradient of first."));
   CHECK(mentions(result.verdict(), "passes a wrong gradient on is middle"));
   CHECK(result.layer == "middle");
   CHECK(result.steps[0].loss < 1);
@@ -181,9 +189,11 @@ TEST_CASE("a layer that does not sum the gradient of its input is named") {
 
 TEST_CASE("a dropout that counts the rows of a rank is named") {
   using wrong = named<"drop", local_dropout>;
-  redco::run::verify_result const result = found_in<up, relu, wrong, down>({.dp = 2});
-  CHECK(mentions(result.first, "step 1, the loss"));
-  CHECK(result.layer == "drop");
+  for (dtype const type : {dtype::f64, dtype::bf16}) {
+    redco::run::verify_result const result = found_in<up, relu, wrong, down>({.dp = 2}, type);
+    CHECK(mentions(result.first, type == dtype::f64 ? "step 1, the loss" : "step 1 in f64, the loss"));
+    CHECK(result.layer == "drop");
+  }
 }
 
 TEST_CASE("counted labels of padding and means over a rank's own count are found") {
@@ -213,6 +223,18 @@ TEST_CASE("counted labels of padding and means over a rank's own count are found
   CHECK(padded.layer == "the last layer or the loss function");
   CHECK(mentions(verified(tied, ragged | loss(local_mean), {.dp = 2}).first, "step 1, the loss"));
   CHECK(verified(tied, ragged | loss(local_mean), {.tp = 2}).ok());
+  for (auto const& found : {verified(tied, ragged | loss(all_labels), {.dp = 2}, {}, dtype::bf16),
+                            verified(tied, ragged | loss(local_mean), {.dp = 2}, {}, dtype::bf16)})
+    CHECK(mentions(found.first, "step 1 in f64, the loss"));
+
+  // The mean is right, but a replica counts each label twice.
+  auto const twice = [right](auto const& net, token_batch const& b) {
+    mean const of = right(net, b);
+    double const factor = b.input_ids.size(0) < 5 ? 2 : 1;
+    return mean{of.sum * factor, of.count * factor};
+  };
+  for (dtype const type : {dtype::f64, dtype::bf16})
+    CHECK(mentions(verified(tied, ragged | loss(twice), {.dp = 2}, {}, type).first, "the weight of the loss"));
 }
 
 TEST_CASE("the messages of a step equal the planned messages") {
@@ -228,11 +250,125 @@ TEST_CASE("the messages of a step equal the planned messages") {
   }
 }
 
-TEST_CASE("f32 and bf16 agree within their tolerance") {
+TEST_CASE("f32 and bf16 agree within the noise that one rank has") {
   for (dtype const type : {dtype::f32, dtype::bf16}) {
     redco::run::verify_result const result = verified(tied, language(), {.dp = 2, .tp = 2}, {}, type);
     INFO(result.text(100) << result.verdict());
     CHECK(result.ok());
+    CHECK(result.steps.size() == 4);  // two updates in each of two dtypes
+    CHECK(result.steps[0].name == "step 1 in f64");
+    CHECK(result.steps[1].name == "step 1");
+    CHECK(mentions(result.verdict(), "agree in 2 updates of 36 parameters"));
+  }
+}
+
+namespace {
+
+using redco::run::update_record, redco::run::updated_parameter;
+
+/// Returns a record of an update of two parameters with four elements each, on one rank.
+update_record update_of_two() {
+  update_record one;
+  one.result = {.loss = 1, .weight = 8, .grad_norm = 2, .lr = 0.1};
+  for (char const* name : {"a.weight", "b.weight"}) {
+    at::Tensor const x = at::arange(1, 5, at::kDouble);
+    one.parameters.push_back({name, {{0}, {4}}, x, x * 0.1, {x * 0.5}, {{{0}, {4}}}});
+  }
+  return one;
+}
+
+/// Returns the half of a record that a rank of two holds.
+update_record half_of(update_record one, int rank) {
+  safetensors::box const box{{2 * rank}, {2}};
+  for (updated_parameter& p : one.parameters) {
+    p.box = box;
+    p.gradient = p.gradient.slice(0, 2 * rank, 2 * rank + 2).clone();
+    p.update = p.update.slice(0, 2 * rank, 2 * rank + 2).clone();
+    p.slots[0] = p.slots[0].slice(0, 2 * rank, 2 * rank + 2).clone();
+    p.slot_boxes[0] = box;
+  }
+  return one;
+}
+
+/// Returns the first difference between one rank and two ranks, whose records `change` changes.
+template <class Change>
+std::string difference_of(Change const& change) {
+  update_record const alone = update_of_two();
+  redco::run::noise_meter meter;
+  redco::run::update_noise const noise = meter.measure(alone, {&alone}, dtype::f64);
+  std::string first;
+  redco::comm::run_ranks({.tp = 2}, {}, [&](rank_context& rank) {
+    update_record own = half_of(alone, rank.rank);
+    change(own, rank.rank);
+    auto const compared = redco::run::compare_updates(rank, "step 1", own, alone, noise, dtype::f64);
+    if (rank.rank == 0) first = redco::run::verify_result_of({compared}, rank.mesh, dtype::f64).first;
+  });
+  return first;
+}
+
+}  // namespace
+
+TEST_CASE("wrong optimizer slots, a wrong count of the loss and a parameter that no rank holds are found") {
+  CHECK(difference_of([](update_record&, int) {}).empty());
+  CHECK(difference_of([](update_record& own, int rank) {
+          if (rank == 1) own.parameters[1].slots[0][1] += 1e-3;
+        }) == "step 1, optimizer state of b.weight (layer b)");
+  CHECK(difference_of([](update_record& own, int rank) {
+          if (rank == 1) own.parameters[0].slots.clear();
+        }) == "step 1, optimizer state of a.weight (layer a)");
+  CHECK(difference_of([](update_record& own, int) { own.result.weight = 9; }) == "step 1, the weight of the loss");
+  CHECK(difference_of([](update_record& own, int) { own.parameters.pop_back(); }) ==
+        "step 1, no rank holds all of b.weight (layer b)");
+  CHECK(difference_of([](update_record& own, int rank) {
+          if (rank == 1) own.parameters.erase(own.parameters.begin());
+        }) == "step 1, no rank holds all of a.weight (layer a)");
+}
+
+TEST_CASE("ranks that hold copies of a parameter with different bits are found") {
+  auto const both_whole = [](double off) {
+    return [off](update_record& own, int rank) {
+      own = update_of_two();
+      if (rank == 1) own.parameters[0].update[2] += off;
+    };
+  };
+  CHECK(difference_of(both_whole(0)).empty());
+  // The difference is smaller than any tolerance.
+  CHECK(difference_of(both_whole(1e-15)) == "step 1, update of a.weight (layer a)");
+}
+
+TEST_CASE("the tolerance of a value is measured: noise of one rank is no mistake, and more is") {
+  update_record const alone = update_of_two();
+  update_record other = update_of_two();
+  for (updated_parameter& p : other.parameters) p.gradient[0] += 1e-3;
+  redco::run::noise_meter meter;
+  redco::run::update_noise const noise = meter.measure(alone, {&other}, dtype::f64);
+  CHECK(std::abs(noise.parameters[0].gradient - 1e-3) < 1e-9);
+  for (auto const& [off, finds] : {std::pair(7e-3, false), {9e-3, true}}) {
+    redco::comm::run_ranks({.tp = 1}, {}, [&, off = off, finds = finds](rank_context& rank) {
+      update_record own = update_of_two();
+      own.parameters[0].gradient[3] += off;
+      auto const compared = redco::run::compare_updates(rank, "step 1", own, alone, noise, dtype::f64);
+      CHECK((compared.rows[0].gradient > 1) == finds);
+    });
+  }
+}
+
+TEST_CASE("an update whose gradient is rounding noise is not compared, and its neighbours are") {
+  update_record alone = update_of_two();
+  alone.parameters[0].gradient[1] = 1e-17;
+  update_record other = alone;
+  other.parameters[0].gradient = alone.parameters[0].gradient.clone();
+  other.parameters[0].gradient[1] = -1e-17;
+  redco::run::noise_meter meter;
+  redco::run::update_noise const noise = meter.measure(alone, {&other}, dtype::f64);
+  for (int const element : {1, 2}) {
+    redco::comm::run_ranks({.tp = 1}, {}, [&](rank_context& rank) {
+      update_record own = update_of_two();
+      own.parameters[0].gradient = alone.parameters[0].gradient.clone();
+      own.parameters[0].update[element] *= -1;
+      auto const compared = redco::run::compare_updates(rank, "step 1", own, alone, noise, dtype::f64);
+      CHECK((compared.rows[0].update > 1) == (element == 2));
+    });
   }
 }
 
@@ -276,10 +412,12 @@ void train(deployer& where, rank_context& rank, slip mistake) {
   }
 }
 
-redco::run::verify_result verified_loop_of(mesh const& on, slip mistake) {
+redco::run::verify_result verified_loop_of(mesh const& on, slip mistake, dtype type = dtype::f64) {
   run_test::silence const quiet;
   temporary_folder const folder;
-  deployer where(in(folder.path, on));
+  deployer_options options = in(folder.path, on);
+  options.dtype = type;
+  deployer where(options);
   redco::run::verify_result const result =
       redco::run::verify(where, [&](rank_context& rank) { train(where, rank, mistake); });
   CHECK(std::filesystem::is_empty(folder.path));
@@ -304,9 +442,21 @@ TEST_CASE("a worker's loop agrees with one rank, and its mistakes are found in t
   CHECK(mentions(own.first, "step 4 (mean), update of mean."));
 }
 
+TEST_CASE("a worker's loop in bf16 agrees with one rank, and its mistakes are found") {
+  redco::run::verify_result const right = verified_loop_of({.dp = 2, .tp = 2}, slip::none, dtype::bf16);
+  INFO(right.text(100) << right.verdict());
+  CHECK(right.ok());
+  CHECK(right.steps.size() == 8);
+  CHECK(mentions(right.verdict(), "agree in 4 updates of 16 parameters"));
+  CHECK(mentions(verified_loop_of({.dp = 2}, slip::global_count, dtype::bf16).first, "(first) in f64, the loss"));
+  CHECK(mentions(verified_loop_of({.dp = 2}, slip::own_weights, dtype::bf16).first, "step 4 (mean) in f64, update of"));
+}
+
 TEST_CASE("a parameter that one rank alone changes is found and named") {
-  redco::run::verify_result const result = verified_loop_of({.dp = 2}, slip::one_rank);
-  CHECK(result.first == "step 4 (mean), update of mean.up.weight (layer up)");
+  dtype const type = GENERATE(dtype::f64, dtype::bf16);
+  redco::run::verify_result const result = verified_loop_of({.dp = 2}, slip::one_rank, type);
+  CHECK(mentions(result.first, "step 4 (mean)"));
+  CHECK(mentions(result.first, "update of mean.up.weight (layer up)"));
   CHECK(result.rows.front().parameter == "mean.up.weight");
 }
 

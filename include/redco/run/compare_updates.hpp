@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/run/update_noise.hpp>
 #include <redco/run/verify_records.hpp>
 #include <redco/run/verify_result.hpp>
 #include <redco/comm/rank_context.hpp>
@@ -22,11 +23,12 @@ struct compared_update {
 };
 
 /// Compares this rank's shard of an update (`own`) with the update of the whole network on one rank
-/// (`alone`). All ranks call it; they exchange one small tensor. `compute`: dtype in which the
-/// networks compute; a loss in a narrower dtype widens the tolerance to that dtype's. Throws
-/// `error` with exit code 70 if the records belong to different networks.
+/// (`alone`), whose rounding noise is `noise`. All ranks call it; they exchange small tensors.
+/// Ranks that hold copies of a shard must have updated them to equal bits. `compute`: dtype in
+/// which the networks compute; a loss in a narrower dtype widens the tolerance to that dtype's.
+/// Throws `error` with exit code 70 if the records belong to different networks.
 compared_update compare_updates(rank_context& rank, std::string const& name, update_record const& own,
-                                update_record const& alone, dtype compute);
+                                update_record const& alone, update_noise const& noise, dtype compute);
 
 /// Merges the comparisons of several updates into one result, with the worst parameters first and
 /// the first difference. Leaves the member `layer` of the result empty. If `whole` is true,

@@ -48,6 +48,7 @@ class deployer;
 namespace redco::run {
 
 class verified_loop;
+class computing_in;
 
 /// Prints the result of --verify on standard output, then throws `error`: with exit code 0 if
 /// nothing differs, else with exit code 1.
@@ -196,6 +197,8 @@ class deployer {
   run::verified_loop* verified() const { return verified_.get(); }
 
  private:
+  friend class run::computing_in;
+
   template <class F>
   static void run_in(comm::world& world, F&& f) {
     world.run([&f](rank_context& rank) {

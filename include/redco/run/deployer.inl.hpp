@@ -168,10 +168,7 @@ REDCO_INLINE std::optional<run::verify_result> deployer::compared_runs(tensors::
     ~in_progress() { loop.reset(); }
   } const here{verified_};
   verified_ = std::make_shared<run::verified_loop>(*this, steps);
-  run_alone(f);
-  verified_->compare();
-  run_ranks(f);
-  if (!verified_->has_worker()) return std::nullopt;
+  if (!verified_->run(f)) return std::nullopt;
   return verified_->result();
 }
 

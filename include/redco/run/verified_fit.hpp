@@ -5,6 +5,7 @@
 #include <redco/run/fit_job.hpp>
 #include <redco/run/fit_result.hpp>
 #include <redco/run/network_state.hpp>
+#include <redco/run/update_noise.hpp>
 #include <redco/run/verify_records.hpp>
 #include <redco/run/verify_result.hpp>
 #include <redco/nn/routing_record.hpp>
@@ -13,18 +14,23 @@
 #include <redco/cost/setup.hpp>
 #include <redco/options/fit_settings.hpp>
 #include <redco/data/batches.hpp>
+#include <redco/shape/dtype.hpp>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace redco::run {
 
 /// A comparison (--verify) of a fit's first steps on one rank and on the mesh. Each step is
-/// computed twice: first on one rank in every process, then by all ranks of the mesh. Saves
-/// nothing.
+/// computed in f64: on one rank in every process, and by all ranks of the mesh. One rank also
+/// computes it with slightly other values, which measures the noise of rounding. If the run
+/// computes in another dtype, the step is computed in that dtype, too; then the differences of one
+/// rank between the dtypes are noise. Saves nothing.
 class verified_fit {
  public:
   /// Functions that make a rank's network and job for the comparison. Each network starts with the
@@ -62,14 +68,36 @@ class verified_fit {
     std::string not_planned;
   };
 
-  computed_step step_of(rank_context& rank, rank_progress& at, nn::routing_record& routing,
-                        bool keeps_activations = false);
+  /// The runs that compute in one dtype.
+  struct runs {
+    dtype computed = dtype::f64;
+    std::string label = {};  ///< addition to the names of steps, such as " in f64"
+    rank_progress alone;
+    rank_progress shaken;  ///< one rank with slightly other values
+    std::vector<rank_progress> ranks;
+    noise_meter noise;
+  };
+
+  /// Settings of a step that only the verification has.
+  struct step_choices {
+    nn::routing_record& routing;
+    bool keeps_activations = false;
+    /// Dtype whose roundings the parameters are changed by before the step; empty to keep them
+    std::optional<at::ScalarType> shakes = {};
+  };
+
+  bool ended(rank_progress const& at) const;
+  update_record compare_step(runs& all, update_record const* exact);
+  computed_step step_of(rank_context& rank, rank_progress& at, step_choices const& how);
   void compare_messages(rank_context const& rank, computed_step const& own, verify_result& result) const;
   std::string first_layer(std::int64_t steps, bool forward, double tolerance);
 
   deployer& where_;
   options::fit_settings const& settings_;
   parts with_;
+  std::vector<compared_update> compared_;
+  verify_result of_messages_;
+  std::int64_t replayed_ = 0;
 };
 
 }  // namespace redco::run

@@ -2,6 +2,7 @@
 
 #include <redco/run/verified_fit.hpp>
 
+#include <redco/run/computing_in.hpp>
 #include <redco/run/fit_job.hpp>
 #include <redco/run/fit_work.hpp>
 #include <redco/run/planned.hpp>
@@ -24,49 +25,70 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace redco::run {
 
+REDCO_INLINE bool verified_fit::ended(rank_progress const& at) const {
+  return at.position.epoch >= *settings_.epochs || (*settings_.max_steps > 0 && at.step >= *settings_.max_steps);
+}
+
 REDCO_INLINE verify_result verified_fit::run(std::int64_t steps) {
-  rank_progress alone;
-  std::vector<rank_progress> ranks(static_cast<std::size_t>(where_.mesh().ranks()));
-  std::vector<compared_update> compared;
-  verify_result of_messages;
-  std::int64_t replayed = 0;
-  // First step that differs, counted from 1; 0 if none does.
-  std::int64_t differing = 0;
-  auto const ended = [&] {
-    return alone.position.epoch >= *settings_.epochs ||
-           (*settings_.max_steps > 0 && alone.step >= *settings_.max_steps);
-  };
-  while (alone.step < steps && !ended()) {
-    std::optional<computed_step> reference;
-    nn::routing_record routing(where_.compute());
-    where_.run_alone([&](rank_context& rank) { reference = step_of(rank, alone, routing); });
-    routing.replay();
-    where_.run_ranks([&](rank_context& rank) {
-      computed_step const own = step_of(rank, ranks[static_cast<std::size_t>(rank.rank)], routing);
-      compared_update one =
-          compare_updates(rank, "step " + std::to_string(alone.step), own.update, reference->update, where_.compute());
-      if (!rank.first_of_process) return;
-      if (alone.step == 1) compare_messages(rank, own, of_messages);
-      compared.push_back(std::move(one));
-    });
-    replayed += routing.replaced();
-    if (differing == 0 && !verify_result_of(compared, where_.mesh(), where_.compute(), false).ok())
-      differing = alone.step;
+  std::vector<runs> all(where_.compute() == dtype::f64 ? 1 : 2);
+  all.back().computed = where_.compute();
+  if (all.size() > 1) all.front().label = " in f64";
+  for (runs& one : all) one.ranks.resize(static_cast<std::size_t>(where_.mesh().ranks()));
+  // The first update that differs, and its step, counted from 1.
+  std::optional<compared_update> differing;
+  std::int64_t step = 0;
+  std::string layer;
+  while (!differing && step < steps && !ended(all.front().alone)) {
+    ++step;
+    std::optional<update_record> exact;
+    for (runs& one : all) {
+      computing_in const type(where_, one.computed);
+      exact = compare_step(one, exact ? &*exact : nullptr);
+      if (differing || verify_result_of({compared_.back()}, where_.mesh(), one.computed, false).ok()) continue;
+      differing = compared_.back();
+      if (where_.mesh().pp == 1) {
+        bool const forward = differing->step.loss > 1 || differing->step.count > 1;
+        layer = first_layer(step, forward, differing->tolerance.activation);
+      }
+    }
   }
-  verify_result result = verify_result_of(compared, where_.mesh(), where_.compute());
-  result.messages = std::move(of_messages.messages);
-  result.messages_remark = std::move(of_messages.messages_remark);
-  result.replayed = replayed;
-  if (differing > 0) {
-    verify_step const& one = compared[static_cast<std::size_t>(differing - 1)].step;
-    result.forward_differs = one.loss > 1 || one.count > 1;
-    if (where_.mesh().pp == 1) result.layer = first_layer(differing, result.forward_differs, result.tolerance.gradient);
-  }
+  verify_result result = verify_result_of(compared_, where_.mesh(), where_.compute());
+  result.messages = std::move(of_messages_.messages);
+  result.messages_remark = std::move(of_messages_.messages_remark);
+  result.replayed = replayed_;
+  result.layer = std::move(layer);
+  result.forward_differs = differing && (differing->step.loss > 1 || differing->step.count > 1);
   return result;
+}
+
+/// Computes and compares the next step in one dtype. Returns the step's record on one rank.
+/// `exact`: the record of this step in f64; null if the dtype is f64.
+REDCO_INLINE update_record verified_fit::compare_step(runs& all, update_record const* exact) {
+  std::optional<computed_step> alone, shaken;
+  nn::routing_record routing(all.computed);
+  where_.run_alone([&](rank_context& rank) { alone = step_of(rank, all.alone, {routing}); });
+  routing.replay();
+  where_.run_alone([&](rank_context& rank) {
+    shaken = step_of(rank, all.shaken, {routing, false, narrowest_of(all.computed, alone->update)});
+  });
+  update_noise const noise = all.noise.measure(alone->update, {exact, &shaken->update}, all.computed);
+  shaken.reset();
+  std::int64_t const before = routing.replaced();
+  std::string const name = "step " + std::to_string(all.alone.step) + all.label;
+  where_.run_ranks([&](rank_context& rank) {
+    computed_step const own = step_of(rank, all.ranks[static_cast<std::size_t>(rank.rank)], {routing});
+    compared_update one = compare_updates(rank, name, own.update, alone->update, noise, all.computed);
+    if (!rank.first_of_process) return;
+    if (all.alone.step == 1) compare_messages(rank, own, of_messages_);
+    compared_.push_back(std::move(one));
+  });
+  replayed_ += routing.replaced() - before;
+  return std::move(alone->update);
 }
 
 /// Computes all steps up to step `steps` again, records the activations of that step, and returns
@@ -78,10 +100,11 @@ REDCO_INLINE std::string verified_fit::first_layer(std::int64_t steps, bool forw
   for (std::int64_t step = 1; step <= steps; ++step) {
     std::optional<computed_step> reference;
     nn::routing_record routing(where_.compute());
-    where_.run_alone([&](rank_context& rank) { reference = step_of(rank, alone, routing, step == steps); });
+    step_choices const how{routing, step == steps};
+    where_.run_alone([&](rank_context& rank) { reference = step_of(rank, alone, how); });
     routing.replay();
     where_.run_ranks([&](rank_context& rank) {
-      computed_step const own = step_of(rank, ranks[static_cast<std::size_t>(rank.rank)], routing, step == steps);
+      computed_step const own = step_of(rank, ranks[static_cast<std::size_t>(rank.rank)], how);
       if (step < steps) return;
       std::string const found = differing_layer(rank, *own.activations, *reference->activations, forward, tolerance);
       if (rank.first_of_process) layer = found;
@@ -90,15 +113,15 @@ REDCO_INLINE std::string verified_fit::first_layer(std::int64_t steps, bool forw
   return layer;
 }
 
-/// Computes the next step of a rank as a fit does, and returns the step's records. `routing`:
-/// records or replays the experts of tokens. `keeps_activations`: true to copy all activations.
+/// Computes the next step of a rank as a fit does, and returns the step's records.
 REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& rank, rank_progress& at,
-                                                               nn::routing_record& routing, bool keeps_activations) {
+                                                               step_choices const& how) {
   diag::run_position::begin_step(at.step);
   if (!at.network) {
     at.network = with_.network(rank);
     at.network->store.publish();
   }
+  if (how.shakes) shake(*at.network, *how.shakes);
   auto const job = with_.job(*at.network);
   std::int64_t const examples =
       user_call("train_of_epoch", at.step, [&] { return job->begin_epoch(at.position.epoch); });
@@ -112,11 +135,11 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
                           at.position);
   auto const source = job->training({order, all, at.position.epoch, {seed, at.step}});
   update_recorder recorder;
-  computed_step done{{}, std::make_unique<activation_record>(keeps_activations), {}, {}};
+  computed_step done{{}, std::make_unique<activation_record>(how.keeps_activations), {}, {}};
   pass in = pass_of_step(where_, rank, seed, at.step);
   in.layers = done.activations.get();
-  in.routing = &routing;
-  if (keeps_activations) {
+  in.routing = &how.routing;
+  if (how.keeps_activations) {
     in.recompute = {};
     in.shard_lane = nullptr;
   }
@@ -145,6 +168,7 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
 /// Writes both into `result`.
 REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, computed_step const& own,
                                                  verify_result& result) const {
+  result.messages.clear();
   result.messages_remark = !with_.planned              ? "the model has an encoder"
                            : !settings_.frozen.empty() ? "the fit freezes parameters that the plan trains"
                                                        : own.not_planned;

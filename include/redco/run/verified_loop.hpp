@@ -2,13 +2,18 @@
 
 #include <redco/run/compare_updates.hpp>
 #include <redco/run/network_state.hpp>
+#include <redco/run/update_noise.hpp>
 #include <redco/run/verify_records.hpp>
 #include <redco/run/verify_result.hpp>
 #include <redco/comm/rank_context.hpp>
+#include <redco/tensor/function_ref.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/shape/dtype.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,20 +25,19 @@ class deployer;
 
 namespace redco::run {
 
-/// A comparison (--verify) of a training loop that the user writes. First one rank runs the loop,
-/// and its updates are recorded. Then all ranks of the mesh run the loop and compare their updates
-/// with the record. One object per process.
+/// A comparison (--verify) of a training loop that the user writes. In f64, one rank runs the loop,
+/// and its updates are recorded. One rank runs the loop again with slightly other values, which
+/// measures the noise of rounding. Then all ranks of the mesh run the loop and compare their
+/// updates with the record. If the program computes in another dtype, all of them also run the loop
+/// in that dtype. One object per process.
 class verified_loop {
  public:
   /// Prepares to compare the first `steps` steps of the loop in which a network changes.
-  verified_loop(deployer& where, std::int64_t steps) : where_(where), wanted_(steps) {}
+  verified_loop(deployer& where, std::int64_t steps);
 
-  /// Switches from recording to comparing. Call it after one rank has run the loop, before the
-  /// ranks of the mesh run it.
-  void compare() { compares_ = true; }
-
-  /// Returns true if the user's function has made a worker, without which nothing can be compared.
-  bool has_worker() const { return has_worker_; }
+  /// Runs the loop `f` several times. Returns false if `f` makes no worker, without which nothing
+  /// can be compared; then each rank of the mesh has called `f` once.
+  bool run(tensors::function_ref<void(rank_context&)> f);
 
   /// Returns the result of comparing all updates. Throws `error` with exit code 64 if the loop had
   /// no step.
@@ -42,16 +46,26 @@ class verified_loop {
  private:
   friend class loop_verifier;
 
+  enum class purpose { record, shake, compare };
+
   struct event {
     std::string name;
     update_record record;
   };
 
+  void compare(tensors::function_ref<void(rank_context&)> f);
+
   deployer& where_;
   std::int64_t wanted_;
-  bool compares_ = false, has_worker_ = false;
+  dtype computed_;  ///< dtype of the program
+  purpose purpose_ = purpose::record;
+  bool has_worker_ = false;
   std::vector<event> alone_;  ///< recorded updates of the loop on one rank, in order
-  std::int64_t steps_ = 0;    ///< number of steps that the loop ran on one rank
+                              /// Recorded updates in f64, if the program computes in another dtype
+  std::vector<event> exact_;
+  std::vector<event> shaken_;        ///< updates of the loop on one rank with slightly other values
+  std::vector<update_noise> noise_;  ///< noise of each update of `alone_`
+  std::int64_t steps_ = 0;           ///< number of steps that the recorded loop ran on one rank
   std::vector<compared_update> compared_;
 };
 
@@ -66,9 +80,7 @@ class loop_verifier {
 
   /// Begins the loop: stores the networks' current values, from which the first step's changes
   /// count.
-  void begin() {
-    for (auto const& one : networks_) one->changes.begin(*one->network);
-  }
+  void begin();
 
   /// Returns the observer to pass to the next optimizer step, which records the step's update.
   step_watch& watch() { return of_update_; }

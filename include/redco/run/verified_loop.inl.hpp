@@ -2,13 +2,17 @@
 
 #include <redco/run/verified_loop.hpp>
 
+#include <redco/run/computing_in.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <iostream>
 #include <utility>
+#include <vector>
 
 namespace redco::run {
 
@@ -16,6 +20,45 @@ REDCO_INLINE void end_verification(deployer& where, verify_result const& result)
   if (where.speaks()) std::cout << result.text() << std::flush;
   error const end(result.ok() ? exit_code::done : exit_code::missed, result.verdict());
   throw where.speaks() ? end : end.silenced();
+}
+
+REDCO_INLINE verified_loop::verified_loop(deployer& where, std::int64_t steps)
+    : where_(where), wanted_(steps), computed_(where.compute()) {}
+
+REDCO_INLINE bool verified_loop::run(tensors::function_ref<void(rank_context&)> f) {
+  {
+    computing_in const type(where_, dtype::f64);
+    where_.run_alone(f);
+    if (has_worker_) compare(f);
+  }
+  if (!has_worker_) where_.run_ranks(f);
+  bool const ends =
+      alone_.empty() || computed_ == dtype::f64 || !verify_result_of(compared_, where_.mesh(), dtype::f64).ok();
+  if (ends) return has_worker_;
+  exact_ = std::exchange(alone_, {});
+  steps_ = 0;
+  purpose_ = purpose::record;
+  where_.run_alone(f);
+  compare(f);
+  return true;
+}
+
+/// Measures the noise of the recorded updates, then compares the updates of the mesh with them.
+REDCO_INLINE void verified_loop::compare(tensors::function_ref<void(rank_context&)> f) {
+  purpose_ = purpose::shake;
+  where_.run_alone(f);
+  noise_meter meter;
+  noise_.clear();
+  for (std::size_t i = 0; i < alone_.size(); ++i) {
+    auto const same = [&](std::vector<event> const& events) {
+      return i < events.size() && events[i].name == alone_[i].name ? &events[i].record : nullptr;
+    };
+    noise_.push_back(meter.measure(alone_[i].record, {same(exact_), same(shaken_)}, where_.compute()));
+  }
+  exact_.clear();
+  shaken_.clear();
+  purpose_ = purpose::compare;
+  where_.run_ranks(f);
 }
 
 REDCO_INLINE verify_result verified_loop::result() const {
@@ -35,6 +78,20 @@ REDCO_INLINE void loop_verifier::add(std::string const& name, network_state cons
   networks_.back()->name = name;
   networks_.back()->network = &network;
   networks_.back()->changes.begin(network);
+}
+
+REDCO_INLINE void loop_verifier::begin() {
+  for (auto const& one : networks_) {
+    if (all_.purpose_ == verified_loop::purpose::shake) {
+      at::ScalarType narrowest = at::kDouble;
+      for (verified_loop::event const& recorded : all_.alone_)
+        if (at::ScalarType const type = narrowest_of(all_.where_.compute(), recorded.record);
+            c10::elementSize(type) < c10::elementSize(narrowest))
+          narrowest = type;
+      shake(*one->network, narrowest);
+    }
+    one->changes.begin(*one->network);
+  }
 }
 
 REDCO_INLINE void loop_verifier::end_update(std::string const& network, std::int64_t step, step_result const& result) {
@@ -58,24 +115,28 @@ REDCO_INLINE void loop_verifier::end_step(std::int64_t step) {
   begin();
   changing_steps_ += std::exchange(changed_, false) ? 1 : 0;
   updates_of_step_ = 0;
-  if (!all_.compares_) ++all_.steps_;
+  if (all_.purpose_ == verified_loop::purpose::record) ++all_.steps_;
 }
 
 REDCO_INLINE bool loop_verifier::done(std::int64_t steps) const {
-  if (all_.compares_) return steps >= all_.steps_;
+  if (all_.purpose_ != verified_loop::purpose::record) return steps >= all_.steps_;
   return changing_steps_ >= all_.wanted_;
 }
 
 REDCO_INLINE void loop_verifier::take(std::string const& name, update_record record) {
-  if (!all_.compares_) {
-    all_.alone_.push_back({name, std::move(record)});
+  using purpose = verified_loop::purpose;
+  if (all_.purpose_ != purpose::compare) {
+    auto& events = all_.purpose_ == purpose::record ? all_.alone_ : all_.shaken_;
+    events.push_back({name, std::move(record)});
     return;
   }
   if (events_ >= all_.alone_.size() || all_.alone_[events_].name != name)
     throw error(exit_code::internal,
                 "verify: " + name + " has no counterpart on one rank: take the same steps and updates on every mesh");
-  update_record const& alone = all_.alone_[events_++].record;
-  compared_update one = compare_updates(rank_, name, record, alone, all_.where_.compute());
+  dtype const computed = all_.where_.compute();
+  std::size_t const at = events_++;
+  compared_update one = compare_updates(rank_, name + (computed == all_.computed_ ? "" : " in f64"), record,
+                                        all_.alone_[at].record, all_.noise_[at], computed);
   if (rank_.first_of_process) all_.compared_.push_back(std::move(one));
 }
 

@@ -11,17 +11,32 @@
 
 namespace redco::run {
 
-/// The largest differences that rounding can explain, each relative to a value. Loss and gradient
-/// norm: their own values. Gradient and optimizer slot: the tensor's largest element, or `floor`
-/// times the network's largest. Update: the network's largest update.
+/// The tolerance of a comparison: `noise` times the rounding noise that was measured for the value,
+/// plus a few roundings, which the members give relative to a value. Loss, gradient norm and count:
+/// their own values. Gradient and optimizer slot: the tensor's largest element, or `floor` times
+/// the network's largest. Update: the network's largest update.
 struct verify_tolerance {
+  /// Factor of the measured noise.
+  static constexpr double noise = 8;
+
   double loss, norm, gradient, update, slot, floor;
-  /// Smallest gradient, relative to the tensor's largest, at which updates and slots are compared.
+  /// Smallest gradient, relative to the network's largest, at which updates and slots are compared.
   /// Optimizers that divide by the size of the gradient amplify rounding errors of small gradients.
   double least_gradient;
+  /// Largest allowed difference of a layer's output, relative to its largest element; used to find
+  /// the first layer that differs.
+  double activation;
+  /// Fraction of a tensor's elements whose updates and slots may differ by any amount: rounding may
+  /// change the sign of an update.
+  double strays;
+  /// Allowed difference of the count of tokens or examples.
+  static constexpr double count = 1e-6;
 
   /// Returns the tolerance for networks that compute in the dtype `computed`.
   static verify_tolerance of(at::ScalarType computed);
+
+  /// Returns the distance of 1 from the next number of a dtype.
+  static double rounding_of(at::ScalarType type);
 };
 
 /// The largest differences of one parameter over all compared steps and ranks, in units of the
@@ -35,6 +50,7 @@ struct verify_row {
   /// above 0.
   std::int64_t gradients = 0;
   bool trained = false;
+  bool held = true;  ///< false if no rank holds some part of the parameter
 
   double worst() const { return std::max({gradient, update, slots}); }
   bool never_updated() const { return trained && gradients > 0 && updates == 0; }
@@ -45,12 +61,16 @@ struct verify_row {
 struct verify_step {
   /// Name of the update, such as "step 1" or "step 1, update 2 (critic)".
   std::string name;
+  std::string computed;  ///< dtype in which the update was computed, such as "f64"
   double loss = 0, norm = 0, count = 0;
   double loss_alone = 0, loss_here = 0;  ///< losses on one rank and on the mesh
   double norm_alone = 0, norm_here = 0;
   /// True if a token or example counted in a loss of the update. False for a record of a network's
   /// change that has no loss.
   bool has_loss = false;
+  /// False if the noise is unknown, because one rank takes other steps after slight changes; then
+  /// nothing is compared.
+  bool is_measured = true;
 };
 
 /// The messages of a step in one group of the mesh, as planned and as counted on rank 0.
@@ -65,7 +85,7 @@ struct verify_messages {
 /// and on the mesh.
 struct verify_result {
   redco::mesh mesh;
-  std::string computed;  ///< dtype in which the networks computed, such as "f64"
+  std::string computed;  ///< dtypes in which the networks computed, such as "f64" or "bf16 and f64"
   verify_tolerance tolerance;
   std::vector<verify_step> steps;
   std::vector<verify_row> rows;  ///< one row per parameter, largest differences first
