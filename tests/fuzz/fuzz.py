@@ -21,7 +21,8 @@ from two_hosts import skip
 
 root, build, torch_root = (Path(name).resolve() for name in sys.argv[1:4])
 seconds = int(sys.argv[4]) if len(sys.argv) > 4 else 10
-CORPORA = {"from_config": "**/config.json", "tokenizer": "**/tokenizer.json"}
+CORPORA = {"chat_template": ".deps/minja/templates/*.jinja", "from_config": "tests/**/config.json",
+           "tokenizer": "tests/**/tokenizer.json"}
 LEAST_RUNS = 100  # fewer are no test; the slowest target makes thousands in ten seconds
 MOST_BYTES = 100_000  # of a seed: larger ones take most of the time
 
@@ -44,7 +45,7 @@ def run(name):
     shutil.rmtree(work, ignore_errors=True)
     (work / "seeds").mkdir(parents=True)
     if name in CORPORA:
-        for number, path in enumerate(sorted((root / "tests").glob(CORPORA[name]))):
+        for number, path in enumerate(sorted(root.glob(CORPORA[name]))):
             if path.stat().st_size <= MOST_BYTES:
                 shutil.copy(path, work / "seeds" / str(number))
     return called(build / "fuzz" / f"fuzz_{name}", "-seed=1", f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=4000",

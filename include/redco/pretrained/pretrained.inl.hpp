@@ -119,16 +119,14 @@ REDCO_INLINE std::vector<tokenizer::marked_ids> pretrained_folder::encoded(
   std::vector<std::int64_t> const surrounded = begin ? tokenizer().encode("a") : std::vector<std::int64_t>();
   bool const begins = !surrounded.empty() && surrounded.front() == *begin;
   auto const& stop = ids().stop;
+  std::vector<tokenizer::chat_request> requests;
+  for (data::conversation const& one : conversations)
+    if (one.has_roles) requests.push_back({one.messages, one.first_answer, one.variables, one.where});
+  auto const texts = requests.empty() ? std::vector<tokenizer::chat_text>() : chat_template().marked_texts(requests);
+  auto rendered = texts.begin();
   for (data::conversation const& one : conversations) {
     if (one.has_roles) {
-      tokenizer::chat_template const& chat = chat_template();
-      try {
-        all.push_back(marked_ids_of(tokenizer(), chat.marked_text(one.messages, one.first_answer, one.variables)));
-      } catch (error const& e) {
-        if (one.where.empty()) throw;
-        throw error(e.code(), one.where + ": " + e.what());
-      }
-      auto const& [ids, trained] = all.back();
+      auto const& [ids, trained] = all.emplace_back(marked_ids_of(tokenizer(), *rendered++));
       for (std::size_t i = 0; i < ids.size(); ++i)
         if (trained[i] && (i + 1 == ids.size() || !trained[i + 1])) answer_ends_.add(ids[i]);
       continue;

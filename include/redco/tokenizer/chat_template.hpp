@@ -39,20 +39,37 @@ struct chat_text {
   std::vector<std::pair<std::size_t, std::size_t>> answers;
 };
 
+/// Limits of what a chat template, a program from a file, may use for one conversation.
+struct chat_limits {
+  std::size_t memory = std::size_t{1} << 29;  ///< bytes beyond those of the program
+  std::size_t bytes = std::size_t{1} << 26;   ///< bytes of the text
+  unsigned cpu_seconds = 20;                  ///< seconds of computation
+  unsigned seconds = 300;                     ///< seconds that pass
+};
+
+/// A conversation of which `chat_template::marked_texts` returns the text.
+struct chat_request {
+  std::span<chat_message const> messages;
+  std::size_t first = 0;       ///< index of the first message from which on answers are marked
+  std::string variables = {};  ///< JSON of further variables of the template, as in `text`
+  std::string where = {};      ///< place of the conversation, for error messages
+};
+
 /// The template of a model's folder that writes a conversation as one text, in the language Jinja.
 /// Texts equal those of `apply_chat_template` in transformers. Copies share the template; threads
-/// may call concurrently.
+/// may call concurrently. A child process renders texts within limits, so that a template cannot
+/// crash, stop or fill the program. Exceeding a limit is an error with exit code 65.
 class chat_template {
  public:
   /// Reads chat_template.jinja, or else "chat_template" of tokenizer_config.json. From a list of
   /// named templates, it takes the template "default", and "tool_use" for conversations with tools.
   /// Throws `error` with exit code 65 if the folder has no template, if it cannot be parsed, or if
   /// redco was built without minja.
-  explicit chat_template(std::filesystem::path const& folder);
+  explicit chat_template(std::filesystem::path const& folder, chat_limits limits = {});
 
   /// Takes a template in Jinja. `names`: contents of bos_token, eos_token, pad_token and unk_token
   /// in the template. `source`: name of the template, for error messages.
-  chat_template(std::string const& jinja, special_names const& names, std::string source);
+  chat_template(std::string const& jinja, special_names const& names, std::string source, chat_limits limits = {});
 
   /// Returns the text of a conversation. If `asks`, the beginning of the assistant's answer follows
   /// (`add_generation_prompt`). `variables`: JSON of an object with further variables of the
@@ -71,6 +88,10 @@ class chat_template {
   /// `text`, also if the template hides the range.
   chat_text marked_text(std::span<chat_message const> messages, std::size_t first = 0,
                         std::string const& variables = {}) const;
+
+  /// Returns marked_text() of several conversations, which one child process renders. Errors begin
+  /// with the place of their conversation.
+  std::vector<chat_text> marked_texts(std::span<chat_request const> requests) const;
 
  private:
   struct compiled;

@@ -3,7 +3,9 @@
 #include <redco/tokenizer/chat_template.hpp>
 
 #include <redco/tokenizer/detail/answer_range.hpp>
+#include <redco/tokenizer/detail/bounded_child.hpp>
 #include <redco/tokenizer/detail/chat_renderer.hpp>
+#include <redco/tokenizer/detail/template_nesting.hpp>
 #include <redco/tokenizer/detail/tokenizer_settings.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
@@ -13,7 +15,9 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -118,6 +122,60 @@ inline void keep_learned(std::vector<byte_range>& answers, std::span<chat_messag
   answers = std::move(kept);
 }
 
+/// Returns the text of a conversation and its trained answers from message `first` on.
+inline chat_text marked_by(chat_renderer const& renderer, std::span<chat_message const> messages, std::size_t first,
+                           json::json_value const& extra) {
+  json::json_value const objects = objects_for(renderer, messages, false, extra);
+  if (renderer.marks_answers()) {
+    auto [text, answers] = renderer.marked_text(objects, extra);
+    renderer.check_values(text, objects, false, extra);
+    keep_learned(answers, messages, first, renderer.source());
+    return {std::move(text), std::move(answers)};
+  }
+  answer_finder const finder(renderer, objects, extra);
+  renderer.check_values(finder.whole(), objects, false, extra);
+  chat_text whole{finder.whole(), {}};
+  std::size_t before = 0;
+  for (std::size_t i = first; i < messages.size(); ++i) {
+    if (messages[i].role != "assistant" || !messages[i].trained) continue;
+    auto const answer = finder.range_of(i);
+    if (!answer || answer->first < before)
+      throw error(exit_code::data, renderer.source() + " does not show where message " + std::to_string(i + 1) +
+                                       " of a conversation begins and ends: enclose the assistant's "
+                                       "part of the template in {% generation %} and {% endgeneration %}");
+    whole.answers.push_back(*answer);
+    before = answer->second;
+  }
+  return whole;
+}
+
+/// Returns a text with its ranges as bytes: the number of ranges, their bounds, the text.
+inline std::string packed_text(chat_text const& text) {
+  std::string packed = std::to_string(text.answers.size());
+  for (auto const& [begin, end] : text.answers)
+    packed.append(1, ' ').append(std::to_string(begin)).append(1, ' ').append(std::to_string(end));
+  return packed.append(1, '\n').append(text.text);
+}
+
+inline chat_text unpacked_text(std::string const& packed) {
+  std::size_t const line = packed.find('\n');
+  std::istringstream numbers(packed.substr(0, line));
+  std::size_t count = 0;
+  numbers >> count;
+  chat_text text{packed.substr(line + 1), std::vector<byte_range>(count)};
+  for (auto& [begin, end] : text.answers) numbers >> begin >> end;
+  return text;
+}
+
+/// Throws `error` with exit code 65 if a job failed. `where`: place of the conversation, or empty.
+inline void check_done(child_results const& done, std::string const& source, std::string const& where = {}) {
+  if (!done.failure) return;
+  std::string const why = done.exceeded ? source + " " + *done.failure +
+                                              " for one conversation: use the template of another revision of the model"
+                                        : *done.failure;
+  throw error(exit_code::data, (where.empty() ? "" : where + ": ") + why);
+}
+
 /// Returns the number of ids at the beginning of `ids` that encode the first `end` bytes of `text`,
 /// without a token that continues after them.
 inline std::size_t ids_before(any_tokenizer const& tokenizer, std::vector<std::int64_t> const& ids,
@@ -134,64 +192,82 @@ inline std::size_t ids_before(any_tokenizer const& tokenizer, std::vector<std::i
 namespace redco::tokenizer {
 
 struct chat_template::compiled {
-  detail::chat_renderer plain;
-  std::optional<detail::chat_renderer> tools = {};  ///< the template for conversations with tools
+  /// Parses the templates in a child process, and then in this process.
+  compiled(detail::named_template const& plain_template, std::optional<detail::named_template> const& tool_template,
+           special_names const& names, chat_limits const& most)
+      : limits(most) {
+    auto const parse = [&](std::optional<detail::chat_renderer>& made, detail::named_template const& one) {
+      detail::check_nesting(one.jinja, one.source);
+      auto const parsed = detail::bounded_child::run(
+          1,
+          [&](std::size_t) {
+            detail::chat_renderer(one.jinja, names, one.source);
+            return std::string();
+          },
+          limits);
+      detail::check_done(parsed, one.source);
+      std::lock_guard const lock(detail::fork_mutex());
+      made.emplace(one.jinja, names, one.source);
+    };
+    parse(plain, plain_template);
+    if (tool_template) parse(tools, *tool_template);
+  }
 
   detail::chat_renderer const& renderer(json::json_value const& extra) const {
     bool const has_tools = !extra.value("tools", json::json_value()).is_null();
-    detail::chat_renderer const& chosen = has_tools && tools ? *tools : plain;
+    detail::chat_renderer const& chosen = has_tools && tools ? *tools : *plain;
     chosen.check_tools(extra);
     return chosen;
   }
+
+  chat_limits limits;
+  std::optional<detail::chat_renderer> plain;
+  std::optional<detail::chat_renderer> tools;  ///< the template for conversations with tools
 };
 
-REDCO_INLINE chat_template::chat_template(std::filesystem::path const& folder) {
+REDCO_INLINE chat_template::chat_template(std::filesystem::path const& folder, chat_limits limits) {
   detail::tokenizer_settings const settings(folder);
   auto const [plain, tools] = detail::chat_templates_of(folder, settings);
-  compiled all{detail::chat_renderer(plain.jinja, settings.names(), plain.source)};
-  if (tools) all.tools.emplace(tools->jinja, settings.names(), tools->source);
-  compiled_ = std::make_shared<compiled const>(std::move(all));
+  compiled_ = std::make_shared<compiled const>(plain, tools, settings.names(), limits);
 }
 
-REDCO_INLINE chat_template::chat_template(std::string const& jinja, special_names const& names, std::string source)
-    : compiled_(std::make_shared<compiled const>(compiled{detail::chat_renderer(jinja, names, std::move(source))})) {}
+REDCO_INLINE chat_template::chat_template(std::string const& jinja, special_names const& names, std::string source,
+                                          chat_limits limits)
+    : compiled_(std::make_shared<compiled const>(detail::named_template{jinja, std::move(source)}, std::nullopt, names,
+                                                 limits)) {}
 
 REDCO_INLINE std::string chat_template::text(std::span<chat_message const> messages, bool asks,
                                              std::string const& variables) const {
-  json::json_value const extra = detail::variables_in(variables);
-  detail::chat_renderer const& renderer = compiled_->renderer(extra);
-  json::json_value const objects = detail::objects_for(renderer, messages, asks, extra);
-  std::string whole = renderer.text(objects, asks, extra);
-  renderer.check_values(whole, objects, asks, extra);
-  return whole;
+  auto const render = [&](std::size_t) {
+    json::json_value const extra = detail::variables_in(variables);
+    detail::chat_renderer const& renderer = compiled_->renderer(extra);
+    json::json_value const objects = detail::objects_for(renderer, messages, asks, extra);
+    std::string whole = renderer.text(objects, asks, extra);
+    renderer.check_values(whole, objects, asks, extra);
+    return whole;
+  };
+  detail::child_results done = detail::bounded_child::run(1, render, compiled_->limits);
+  detail::check_done(done, compiled_->plain->source());
+  return std::move(done.results.front());
 }
 
 REDCO_INLINE chat_text chat_template::marked_text(std::span<chat_message const> messages, std::size_t first,
                                                   std::string const& variables) const {
-  json::json_value const extra = detail::variables_in(variables);
-  detail::chat_renderer const& renderer = compiled_->renderer(extra);
-  json::json_value const objects = detail::objects_for(renderer, messages, false, extra);
-  if (renderer.marks_answers()) {
-    auto [text, answers] = renderer.marked_text(objects, extra);
-    renderer.check_values(text, objects, false, extra);
-    detail::keep_learned(answers, messages, first, renderer.source());
-    return {std::move(text), std::move(answers)};
-  }
-  detail::answer_finder const finder(renderer, objects, extra);
-  renderer.check_values(finder.whole(), objects, false, extra);
-  chat_text whole{finder.whole(), {}};
-  std::size_t before = 0;
-  for (std::size_t i = first; i < messages.size(); ++i) {
-    if (messages[i].role != "assistant" || !messages[i].trained) continue;
-    auto const answer = finder.range_of(i);
-    if (!answer || answer->first < before)
-      throw error(exit_code::data, renderer.source() + " does not show where message " + std::to_string(i + 1) +
-                                       " of a conversation begins and ends: enclose the assistant's "
-                                       "part of the template in {% generation %} and {% endgeneration %}");
-    whole.answers.push_back(*answer);
-    before = answer->second;
-  }
-  return whole;
+  chat_request const one{messages, first, variables};
+  return std::move(marked_texts({&one, 1}).front());
+}
+
+REDCO_INLINE std::vector<chat_text> chat_template::marked_texts(std::span<chat_request const> requests) const {
+  auto const render = [&](std::size_t i) {
+    chat_request const& one = requests[i];
+    json::json_value const extra = detail::variables_in(one.variables);
+    return detail::packed_text(detail::marked_by(compiled_->renderer(extra), one.messages, one.first, extra));
+  };
+  detail::child_results const done = detail::bounded_child::run(requests.size(), render, compiled_->limits);
+  if (done.failure) detail::check_done(done, compiled_->plain->source(), requests[done.results.size()].where);
+  std::vector<chat_text> texts;
+  for (std::string const& one : done.results) texts.push_back(detail::unpacked_text(one));
+  return texts;
 }
 
 REDCO_INLINE marked_ids marked_ids_of(any_tokenizer const& tokenizer, chat_text const& text) {

@@ -17,8 +17,10 @@
 #include <ctime>
 #include <exception>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redco::tokenizer::detail {
@@ -117,6 +119,8 @@ class jinja_template {
       set_filters_of_undefined(*context);
       return root_->render(context);
     } catch (std::exception const& problem) {
+      // minja adds the place of an expression to each exception, also to those of a full memory.
+      if (std::string_view(problem.what()).starts_with("std::bad_alloc")) throw std::bad_alloc();
       throw error(exit_code::data, source_ + " refuses the conversation (" + first_line(problem.what()) +
                                        "): change the roles or the number of its messages");
     }
