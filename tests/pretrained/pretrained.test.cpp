@@ -96,6 +96,23 @@ TEST_CASE("a folder's config.json gives the family, its sizes and the keys witho
   }
 }
 
+TEST_CASE("a mixture of experts with an auxiliary loss of all blocks is read, and refused for training") {
+  temporary_folder const there;
+  auto const folder = [&](std::string const& more) {
+    std::ofstream(there.path / "config.json") << R"({"model_type": "mixtral", "num_hidden_layers": 2)" + more + "}";
+    return redco::pretrained_folder(there.path);
+  };
+  CHECK_NOTHROW(folder(R"(, "output_router_logits": false)").check_trainable());
+  CHECK_NOTHROW(folder(R"(, "output_router_logits": true, "router_aux_loss_coef": 0.0)").check_trainable());
+  redco::pretrained_folder const asks = folder(R"(, "output_router_logits": true)");
+  CHECK(asks.model<redco::models::mixtral>().config.layers == 2);
+  CHECK(
+      refusal([&] { asks.check_trainable(); }) ==
+      (there.path / "config.json").string() +
+          ": \"output_router_logits\" is true, which in training adds an auxiliary loss over all blocks together, and "
+          "this loss is not computed here; set it to false");
+}
+
 TEST_CASE("a program that takes some models refuses the others by name") {
   mistral_folder const there;
   redco::pretrained_folder const folder(there.path);

@@ -82,6 +82,8 @@ struct configured {
   std::string architecture;  ///< Name of the transformers class with an equal computation
   /// Keys of the config.json that change neither sizes nor the computation.
   std::vector<std::string> unused;
+  /// Reason for which redco can run the model but not train it; empty: redco can train it.
+  std::string untrainable = {};
 };
 
 /// Returns the model that a Hugging Face config.json, `file`, describes. Throws `error` with exit
@@ -139,6 +141,10 @@ class pretrained_folder {
   auto visit(Use&& use) const {
     return visit_of(std::forward<Use>(use), static_cast<Models const*>(nullptr));
   }
+
+  /// Throws `error` with exit code 65 if redco computes the model's outputs but not the loss with
+  /// which config.json trains it. trainer::start_from calls it.
+  void check_trainable() const;
 
   /// Returns lines for a log that name the keys, tensors and files of the folder that have no
   /// effect in redco. Also names tokens that end encoded answers and do not stop generation.

@@ -27,7 +27,7 @@ REDCO_INLINE configured read_config(std::filesystem::path const& file) {
   json::json_value const config = json::read_json(file);
   config_reader c(config, file.string());
   models::any_model model = detail::read_family(c, config_families{});
-  return {std::move(model), config["model_type"].get<std::string>(), c.architecture(), c.unused()};
+  return {std::move(model), config["model_type"].get<std::string>(), c.architecture(), c.unused(), c.untrainable()};
 }
 
 }  // namespace redco::pretrained
@@ -56,6 +56,10 @@ REDCO_INLINE pretrained_folder::pretrained_folder(std::filesystem::path const& p
 
 REDCO_INLINE models::stored_table pretrained_folder::table() const {
   return std::visit([](auto const& model) { return models::stored_table_of(model); }, config_.model);
+}
+
+REDCO_INLINE void pretrained_folder::check_trainable() const {
+  if (!config_.untrainable.empty()) throw error(exit_code::data, config_file_.string() + ": " + config_.untrainable);
 }
 
 REDCO_INLINE std::vector<std::string> pretrained_folder::notices() const {

@@ -140,9 +140,11 @@ class trainer {
   void start_from(std::filesystem::path const& files) { start_from(workdir::open_weights(files)); }
   /// Makes the first fit start from the weights of a `pretrained_folder` (Hugging Face format).
   /// Logs the keys, tensors and files of the folder that are not used. Warns about each layer in
-  /// the option `fresh`, which is not loaded and starts with random values.
+  /// the option `fresh`, which is not loaded and starts with random values. Throws the errors of
+  /// `pretrained_folder::check_trainable`.
   template <run::weighted Folder>
   void start_from(Folder const& folder) {
+    if constexpr (requires { folder.check_trainable(); }) folder.check_trainable();
     run::log_notices(where().log(), folder);
     start_from(folder.weights());
   }

@@ -195,6 +195,11 @@ class config_reader {
   std::string const& architecture() const { return architecture_; }
   void computes(std::string_view architecture) { architecture_ = architecture; }
 
+  /// Returns why redco cannot train the model, although it computes the model's outputs. Empty for
+  /// models that can be trained.
+  std::string const& untrainable() const { return untrainable_; }
+  void cannot_train(std::string why) { untrainable_ = std::move(why); }
+
   /// Ends the reading of a config.json. Throws `error` with exit code 65 for keys that were not
   /// read and could change the computation. Marks all other keys that were not read as unused.
   void finish() {
@@ -244,6 +249,7 @@ class config_reader {
   std::vector<std::string> known_;
   std::vector<std::string> unused_;
   std::string architecture_;
+  std::string untrainable_;
 };
 
 }  // namespace redco::pretrained

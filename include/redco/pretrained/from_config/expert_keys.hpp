@@ -8,8 +8,8 @@
 namespace redco::pretrained {
 
 /// Reads the keys of a config.json that OLMoE, Mixtral and Qwen3-MoE share. Sizes that are absent
-/// keep the values of `g`. Throws `error` with exit code 65 for more experts per token than experts
-/// and for an auxiliary loss, which transformers adds only if it returns router logits.
+/// keep the values of `g`. Throws `error` with exit code 65 for more experts per token than
+/// experts. The model cannot be trained if the keys request the auxiliary loss of transformers.
 template <class Config>
 void read_expert_keys(config_reader& c, Config& g) {
   g.experts = c.extent({"num_local_experts", "num_experts"}, g.experts);
@@ -18,8 +18,11 @@ void read_expert_keys(config_reader& c, Config& g) {
     c.refuse(std::to_string(g.experts_per_token) + " experts per token of " + std::to_string(g.experts) +
              " experts; correct \"num_experts_per_tok\" or \"" +
              (c.names("num_local_experts") ? "num_local_experts" : "num_experts") + "\"");
-  c.only("output_router_logits", false);
-  c.real("router_aux_loss_coef", 0.001, 0, 1e6);
+  double const factor = c.real("router_aux_loss_coef", 0.001, 0, 1e6);
+  if (c.flag("output_router_logits", false) && factor != 0)
+    c.cannot_train(
+        "\"output_router_logits\" is true, which in training adds an auxiliary loss over all blocks together, "
+        "and this loss is not computed here; set it to false");
 }
 
 /// Reads the keys that OLMoE and Qwen3-MoE have, and Mixtral does not: biases of attention, and
