@@ -13,6 +13,7 @@
 
 #include <redco/pretrained.hpp>
 
+#include <redco/pretrained/image_processor.hpp>
 #include <redco/metrics/exact_match.hpp>
 #include <redco/metrics/rouge_l.hpp>
 
@@ -50,7 +51,6 @@ struct caption_task {
   captioned::pictures data;
   tokenizer::any_tokenizer tokenizer;
   pretrained::generation_config decoding;
-  captioned::colour_scale scale = {};
   pretrained_folder const* folder = nullptr;  ///< Folder of the first weights; null: they are drawn
 };
 
@@ -72,7 +72,7 @@ int learn(models::vision_encoder_decoder const& model, caption_task const& task,
         std::vector<at::Tensor> images;
         std::vector<seq2seq_example> captions;
         for (example const& one : some) {
-          at::Tensor const image = (captioned::colours_of(task.data(one)) - task.scale.mean) / task.scale.deviation;
+          at::Tensor const image = captioned::seen(task.data.processor, task.data(one));
           if (one.covered >= 0) {
             std::int64_t const row = one.covered / columns * patch, column = one.covered % columns * patch_width;
             image.narrow(0, row, patch).narrow(1, column, patch_width).zero_();
@@ -133,7 +133,7 @@ int learn(models::vision_encoder_decoder const& model, caption_task const& task,
 }
 
 /// Trains a small model from random weights, with a tokenizer made from the training captions.
-int learn_from_scratch(captioned::pictures const& data, my_options const& o, double bound, std::string const& config) {
+int learn_from_scratch(captioned::pictures data, my_options const& o, double bound, std::string const& config) {
   std::vector<example> const train = data.examples(false, o.examples);
   word_tokenizer const tokenizer(std::vector<std::string>(train.begin(), train.end()), 8000);
   models::vision_encoder_decoder const model{
@@ -143,31 +143,33 @@ int learn_from_scratch(captioned::pictures const& data, my_options const& o, dou
   decoding.ids = {.stop = {tokenizer.end}, .padding = tokenizer.padding, .start = tokenizer.padding};
   decoding.search = {.stop_ids = {tokenizer.end}, .pad = tokenizer.padding};
   // Means near the background's make the shapes stand out.
-  return learn(model, {data, tokenizer, decoding, {at::full({3}, 0.15), at::full({3}, 0.25)}}, o, bound, config);
+  data.processor.mean = {0.15, 0.15, 0.15};
+  data.processor.deviation = {0.25, 0.25, 0.25};
+  return learn(model, {data, tokenizer, decoding}, o, bound, config);
 }
 
 int main(int argc, char** argv) {
   return main_of<my_options>(argc, argv, "Trains a model to describe pictures.", [](my_options o, auto const& given) {
     if (o.data.empty() != o.eval.empty())
       throw error(exit_code::usage, "--data and --eval belong together: give both or none");
-    auto const read = [&](std::int64_t height, std::int64_t width) {
-      auto const table = [&](std::string const& path) {
-        return data::read_image_table(path, o.image, o.caption, {.height = height, .width = width});
-      };
+    auto const read = [&](data::image_processor const& by) {
+      auto const table = [&](std::string const& path) { return data::read_image_table(path, o.image, o.caption); };
       if (o.data.empty()) return captioned::pictures{o.deployer.seed};
-      return captioned::pictures{0, table(o.data), table(o.eval)};
+      return captioned::pictures{0, by, table(o.data), table(o.eval)};
     };
     my_options const standard;
     bool const as_stated =
         o.model.empty() && o.data.empty() && o.training == standard.training && o.examples == standard.examples;
     if (o.model.empty())
-      return learn_from_scratch(read(scenes::side, scenes::side), o, as_stated ? 0.95 : 0, options::to_json(o));
+      return learn_from_scratch(read({.height = scenes::side, .width = scenes::side}), o, as_stated ? 0.95 : 0,
+                                options::to_json(o));
     pretrained_folder const folder(o.model);
     if (!given.given("lr")) o.training.lr = 5e-5;
     auto const& model = folder.model<models::vision_encoder_decoder>();
     models::vit_config const& vit = model.config.encoder;
-    caption_task const task{read(vit.image, vit.image_width()), folder.tokenizer(), folder.generation(),
-                            captioned::colour_scale::read(folder.folder() / "preprocessor_config.json"), &folder};
+    data::image_processor const by =
+        pretrained::read_image_processor(folder.folder() / "preprocessor_config.json", vit.image, vit.image_width());
+    caption_task const task{read(by), folder.tokenizer(), folder.generation(), &folder};
     return learn(model, task, o, 0, options::to_json(o));
   });
 }

@@ -5,18 +5,15 @@
 
 #include <redco/tensor/torch.hpp>
 #include <redco/report/pictures/contact_sheet.hpp>
+#include <redco/data/image_processor.hpp>
 #include <redco/data/images.hpp>
 #include <redco/tokenizer/tokenizer.hpp>
-#include <redco/json/parse.hpp>
-#include <redco/json/value.hpp>
-#include <redco/diag/error.hpp>
 
 #include "scenes.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -66,7 +63,8 @@ inline redco::report::picture_tile tile_of(redco::data::image const& picture, st
 
 /// Pictures with captions, to learn and to measure: those of two tables, or drawn scenes.
 struct pictures {
-  std::uint64_t seed;  ///< Seed of the scenes
+  std::uint64_t seed;                           ///< Seed of the scenes
+  redco::data::image_processor processor = {};  ///< Shapes the pictures of the tables
   std::optional<redco::data::image_set> train = {}, eval = {};
 
   /// Returns the examples of a table, or `count` scenes. Reads every picture of a table, and so
@@ -86,33 +84,16 @@ struct pictures {
   }
 
   redco::data::image operator()(example const& one) const {
-    if (train) return (one.held_out ? *eval : *train)[one.index].picture;
+    if (train) return processor.shaped((one.held_out ? *eval : *train)[one.index].picture);
     scenes::scene const drawn = scenes::example(seed, static_cast<std::uint64_t>(one.index), one.held_out, 1.5);
     return image_of(at::tensor(drawn.pixels).view({3, scenes::side, scenes::side}).permute({1, 2, 0}));
   }
 };
 
-/// The scale of colours that a model reads: (colour - mean) / deviation, for colours from 0 to 1.
-struct colour_scale {
-  at::Tensor mean = at::full({3}, 0.5), deviation = at::full({3}, 0.5);
-
-  /// Reads the scale from a preprocessor_config.json, if there is one. Throws `error` with exit
-  /// code 65 if the file has lists of other than three numbers.
-  static colour_scale read(std::filesystem::path const& file) {
-    colour_scale scale;
-    if (!std::filesystem::exists(file)) return scale;
-    redco::json::json_value const settings = redco::json::read_json(file);
-    for (auto const& [key, to] : {std::pair{"image_mean", &scale.mean}, {"image_std", &scale.deviation}}) {
-      redco::json::json_value const list = settings.value(key, redco::json::json_value{0.5, 0.5, 0.5});
-      bool const numbers = std::all_of(list.begin(), list.end(), [](auto const& x) { return x.is_number(); });
-      if (!list.is_array() || list.size() != 3 || !numbers)
-        throw redco::error(redco::exit_code::data,
-                           file.string() + ": \"" + key + "\" is no list of three numbers; correct it");
-      *to = at::tensor(list.get<std::vector<float>>());
-    }
-    return scale;
-  }
-};
+/// Returns the numbers that a model reads of a picture, `[height, width, 3]`.
+inline at::Tensor seen(redco::data::image_processor const& processor, redco::data::image const& picture) {
+  return at::tensor(processor.values(picture)).view({picture.height, picture.width, 3});
+}
 
 /// Returns a picture once for each token of its caption. A patch is dark unless the token becomes
 /// less likely when the patch is covered. `answers`: the answer to the whole picture, then the

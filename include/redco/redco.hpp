@@ -139,5 +139,6 @@
 #include <redco/adapt/merged.hpp>
 #include <redco/adapt/save_adapter.hpp>
 
+#include <redco/pretrained/image_processor.hpp>
 #include <redco/pretrained.hpp>
 #include <redco/train.hpp>

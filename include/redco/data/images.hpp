@@ -28,10 +28,15 @@ struct image {
 /// 256 MiB or over 2^26 pixels. PPM and PGM must be binary with values up to 255.
 image read_image(std::filesystem::path const& path);
 
+/// Filters of scaling, with the numbers that Pillow gives them. `nearest` takes the nearest pixel;
+/// the others weigh the pixels below a pixel.
+enum class scaling_filter { nearest, lanczos, bilinear, bicubic, box, hamming };
+
 /// Returns an image scaled to `height` x `width` pixels, each from 1 to 16384; throws `error` with
-/// exit code 64 otherwise. A pixel is the mean of the pixels of `from` below it, weighted by a
-/// triangle, as Pillow's BILINEAR and the image processors of transformers compute it.
-image resized(image const& from, std::int64_t height, std::int64_t width);
+/// exit code 64 otherwise. The pixels are those of Pillow's filter of that name. The image
+/// processors of transformers use `bilinear` unless they say otherwise.
+image resized(image const& from, std::int64_t height, std::int64_t width,
+              scaling_filter filter = scaling_filter::bilinear);
 
 /// Returns the bytes of a PNG file. `pixels`: [height, width, channels], rows from the top, with 1
 /// channel (grey) or 3 (RGB). Requires pixels.size() == height * width * channels.

@@ -157,9 +157,45 @@ struct scaled_pixel {
   std::vector<std::int64_t> weights;  ///< Weights of the pixels, which sum up to about 2^22
 };
 
-inline std::vector<scaled_pixel> scaled_pixels(std::int64_t from, std::int64_t to) {
+/// Returns half the width of a filter, in pixels.
+inline double support_of(scaling_filter filter) {
+  switch (filter) {
+    case scaling_filter::box: return 0.5;
+    case scaling_filter::bicubic: return 2;
+    case scaling_filter::lanczos: return 3;
+    default: return 1;
+  }
+}
+
+/// Returns the weight of a filter at the distance `x` from its center, as Pillow computes it.
+inline double weight_of(scaling_filter filter, double x) {
+  double const pi = std::acos(-1.0), far = std::abs(x);
+  auto const sinc = [&](double t) { return t == 0 ? 1 : std::sin(pi * t) / (pi * t); };
+  switch (filter) {
+    case scaling_filter::box: return x > -0.5 && x <= 0.5 ? 1 : 0;
+    case scaling_filter::hamming: return far < 1 ? sinc(far) * (0.54 + 0.46 * std::cos(pi * far)) : 0;
+    case scaling_filter::bicubic:
+      if (far < 1) return (1.5 * far - 2.5) * far * far + 1;
+      return far < 2 ? (((far - 5) * far + 8) * far - 4) * -0.5 : 0;
+    case scaling_filter::lanczos: return x >= -3 && x < 3 ? sinc(x) * sinc(x / 3) : 0;
+    default: return std::max(0.0, 1 - far);
+  }
+}
+
+/// Returns the source pixel of each pixel, without weights of others. Sums up steps as Pillow does.
+inline std::vector<scaled_pixel> nearest_pixels(std::int64_t from, std::int64_t to) {
   double const scale = static_cast<double>(from) / static_cast<double>(to);
-  double const support = std::max(scale, 1.0);
+  double at = scale * 0.5;
+  std::vector<scaled_pixel> all;
+  for (std::int64_t i = 0; i < to; ++i, at += scale)
+    all.push_back({std::min(static_cast<std::int64_t>(at), from - 1), {1 << 22}});
+  return all;
+}
+
+inline std::vector<scaled_pixel> scaled_pixels(std::int64_t from, std::int64_t to, scaling_filter filter) {
+  if (filter == scaling_filter::nearest) return nearest_pixels(from, to);
+  double const scale = static_cast<double>(from) / static_cast<double>(to), step = std::max(scale, 1.0);
+  double const support = support_of(filter) * step;
   std::vector<scaled_pixel> all;
   for (std::int64_t i = 0; i < to; ++i) {
     double const center = (static_cast<double>(i) + 0.5) * scale;
@@ -167,10 +203,8 @@ inline std::vector<scaled_pixel> scaled_pixels(std::int64_t from, std::int64_t t
     auto const end = std::min(from, static_cast<std::int64_t>(center + support + 0.5));
     std::vector<double> weights;
     double sum = 0;
-    for (std::int64_t at = begin; at < end; ++at) {
-      double const distance = std::abs(static_cast<double>(at) + 0.5 - center) / support;
-      sum += weights.emplace_back(std::max(0.0, 1 - distance));
-    }
+    for (std::int64_t at = begin; at < end; ++at)
+      sum += weights.emplace_back(weight_of(filter, (static_cast<double>(at) + 0.5 - center) / step));
     scaled_pixel& pixel = all.emplace_back(scaled_pixel{begin, {}});
     for (double const weight : weights) pixel.weights.push_back(std::llround(weight / sum * (1 << 22)));
   }
@@ -179,9 +213,9 @@ inline std::vector<scaled_pixel> scaled_pixels(std::int64_t from, std::int64_t t
 
 /// Scales the middle dimension of [outer, from, inner] bytes to `to`.
 inline std::vector<std::uint8_t> scaled(std::vector<std::uint8_t> const& bytes, std::int64_t outer, std::int64_t from,
-                                        std::int64_t to, std::int64_t inner) {
+                                        std::int64_t to, std::int64_t inner, scaling_filter filter) {
   if (from == to) return bytes;
-  std::vector<scaled_pixel> const pixels = scaled_pixels(from, to);
+  std::vector<scaled_pixel> const pixels = scaled_pixels(from, to, filter);
   std::vector<std::uint8_t> result;
   result.reserve(static_cast<std::size_t>(outer * to * inner));
   for (std::int64_t block = 0; block < outer; ++block)
@@ -247,10 +281,10 @@ REDCO_INLINE image read_image(std::filesystem::path const& path) {
       path, "is no PNG, JPEG or binary PPM or PGM: it begins with the bytes" + front + "; convert it to PNG");
 }
 
-REDCO_INLINE image resized(image const& from, std::int64_t height, std::int64_t width) {
+REDCO_INLINE image resized(image const& from, std::int64_t height, std::int64_t width, scaling_filter filter) {
   detail::check_scaled_size(height, width);
-  std::vector<std::uint8_t> const narrow = detail::scaled(from.pixels, from.height, from.width, width, 3);
-  return {height, width, detail::scaled(narrow, 1, from.height, height, width * 3)};
+  std::vector<std::uint8_t> const narrow = detail::scaled(from.pixels, from.height, from.width, width, 3, filter);
+  return {height, width, detail::scaled(narrow, 1, from.height, height, width * 3, filter)};
 }
 
 REDCO_INLINE std::string png_of(std::span<std::uint8_t const> pixels, int height, int width, int channels) {
