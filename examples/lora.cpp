@@ -1,6 +1,6 @@
-// LoRA (Hu et al. 2022): trains low-rank adapters on text, for chosen weights of a frozen GPT-2 or
-// Llama from a Hugging Face folder. Saves the adapters as PEFT reads them, and the merged weights
-// as a Hugging Face folder.
+// LoRA (Hu et al. 2022): trains low-rank adapters on text or on the answers of conversations, for
+// chosen weights of a frozen decoder from a Hugging Face folder. Saves the adapters as PEFT reads
+// them, and the merged weights as a Hugging Face folder.
 //
 // Exit code 1 unless three bounds hold. Fewer than 2 of 100 parameters are trained. The loss on
 // held-out text is at most 0.95 of the frozen model's (--bound). The merged folder gives the same
@@ -12,8 +12,11 @@
 // --context 128 --hold-out 10.
 //
 //   lora --model FOLDER --text notes.txt --rank 8 --targets q,v --n-model-shards 2 --workdir run
+//   lora --model FOLDER --conversations chats.jsonl --targets all-linear --workdir run
 
 #include <redco/pretrained.hpp>
+
+#include <redco/adapt/plan/target_words.hpp>
 
 #include <iostream>
 
@@ -21,7 +24,7 @@ struct my_options {
   redco::deployer_options deployer{.dtype = redco::dtype::f32};
   redco::training_flags training{.warmup = 10, .lr = 1e-3, .weight_decay = 0};
   std::string model, key = "text", targets;
-  std::vector<std::string> text;
+  std::vector<std::string> text, conversations;
   std::int64_t context = 512, hold_out = 20, rank = 8;
   double alpha = 16, dropout = 0, bound = 0.95, invalid_utf8 = 0;
 
@@ -30,7 +33,8 @@ struct my_options {
     return redco::fields(
         redco::field<"deployer">(&o::deployer, "where to run"), redco::field<"training">(&o::training, "how to train"),
         redco::required_field<"model">(&o::model, "folder of config.json, safetensors and tokenizer"),
-        redco::required_field<"text">(&o::text, "files or folders of text, .jsonl files"),
+        redco::field<"text">(&o::text, "files or folders of text, .jsonl files"),
+        redco::field<"conversations">(&o::conversations, "JSONL of conversations, or of prompts and completions"),
         redco::field<"key">(&o::key, "key of the text in a line of JSONL"),
         redco::field<"invalid_utf8">(&o::invalid_utf8, "largest share of a text's bytes that may be NUL or no UTF-8")
             .at_least(0)
@@ -42,7 +46,9 @@ struct my_options {
         redco::field<"rank">(&o::rank, "rank of the adapters").at_least(1),
         redco::field<"alpha">(&o::alpha, "numerator of the scale alpha / rank of the adapters").at_least(0),
         redco::field<"dropout">(&o::dropout, "share of the adapters' inputs that is set to 0").at_least(0).at_most(1),
-        redco::field<"targets">(&o::targets, "weights that are adapted, with commas: q,v,o,gate,up,down; of GPT-2 qkv"),
+        redco::field<"targets">(&o::targets,
+                                "weights that are adapted, with commas: q,v or PEFT's q_proj,v_proj, or all-linear; "
+                                "default: those of PEFT"),
         redco::field<"bound">(&o::bound, "largest held-out loss, in units of the frozen model's").at_least(0));
   }
 };
@@ -83,22 +89,41 @@ double trained_share(redco::shard::dynamic_plan const& plan) {
   return trained / frozen;
 }
 
+/// Returns the texts, or the conversations with marked answers, as rows of token ids.
+std::vector<redco::text::packed_row> rows_of(redco::pretrained_folder const& folder, my_options const& o,
+                                             std::int64_t context) {
+  if (o.conversations.empty() == o.text.empty())
+    throw redco::error(redco::exit_code::usage, "give --text or --conversations, and not both");
+  std::vector<redco::tokenizer::marked_ids> all;
+  if (o.conversations.empty()) {
+    for (auto& ids : redco::token_windows(folder.encoded(redco::read_texts(o.text, o.key, o.invalid_utf8)), context))
+      all.push_back({ids, std::vector<bool>(ids.size(), true)});
+    return redco::text::packed(all, 0);
+  }
+  std::vector<redco::data::conversation> chats;
+  for (std::string const& path : o.conversations)
+    for (auto& one : redco::data::read_conversations(path, o.invalid_utf8)) chats.push_back(std::move(one));
+  auto const answers = redco::text::fitted(folder.encoded(chats), context);
+  std::cout << answers.examples.size() << " conversations, " << answers.shortened << " of them cut at " << context
+            << " tokens; " << answers.left_out << " left out, because no answer is within them\n";
+  return redco::text::packed(answers.examples, 0);
+}
+
 /// Trains, saves and measures the adapters. Returns true if all three bounds hold.
 template <class Model>
 bool adapt(Model const& frozen, redco::pretrained_folder const& folder, my_options const& o,
            std::string const& config) {
   std::int64_t const context = std::min(o.context, frozen.config.context);
-  auto const windows = redco::token_windows(folder.encoded(redco::read_texts(o.text, o.key, o.invalid_utf8)), context);
-  auto const examples = redco::data::hold_out_every(windows, o.hold_out);
+  using redco::text::packed_row;
+  auto const examples = redco::data::hold_out_every(rows_of(folder, o, context), o.hold_out);
+  std::vector<redco::models::stored_name> const names = redco::models::stored_names_of(frozen);
+  std::string const targets = o.targets.empty()
+                                  ? redco::adapt::usual_targets(names)
+                                  : redco::adapt::targets_of(o.targets, redco::adapt::adaptable_weights(frozen), names);
   redco::with_lora<Model> const model{
-      {frozen.config,
-       {.rank = o.rank,
-        .alpha = o.alpha,
-        .dropout = o.dropout,
-        .targets =
-            o.targets.empty() ? redco::adapt::usual_targets(redco::models::stored_names<Model>::names) : o.targets}}};
+      {frozen.config, {.rank = o.rank, .alpha = o.alpha, .dropout = o.dropout, .targets = targets}}};
 
-  auto const lm = redco::collate([&](std::span<std::vector<std::int64_t> const> some) {
+  auto const lm = redco::collate([&](std::span<packed_row const> some) {
                     return redco::token_batch_of(some, folder.ids().padding);
                   }) |
                   redco::loss([](auto const& net, redco::token_batch const& b) {
@@ -142,7 +167,7 @@ int main(int argc, char** argv) {
   return redco::main_of<my_options>(
       argc, argv, "Adapts a decoder to text.", [](my_options const& o, auto const& options) {
         redco::pretrained_folder const folder(o.model);
-        return folder.visit<std::variant<redco::gpt2, redco::llama>>(
+        return folder.visit<redco::models::decoders>(
                    [&](auto const& model) { return adapt(model, folder, o, options.json()); })
                    ? 0
                    : 1;

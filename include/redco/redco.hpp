@@ -137,6 +137,7 @@
 #include <redco/adapt/adapting.hpp>
 #include <redco/adapt/low_rank.hpp>
 #include <redco/adapt/merged.hpp>
+#include <redco/adapt/plan/target_words.hpp>
 #include <redco/adapt/save_adapter.hpp>
 
 #include <redco/pretrained/image_processor.hpp>

@@ -2,6 +2,7 @@
 #include "refused.hpp"
 #include "temporary_folder.hpp"
 
+#include <redco/pretrained/any_stored_names.hpp>
 #include <redco/pretrained/stored_names/gpt.hpp>
 #include <redco/pretrained/stored_names/llama.hpp>
 #include <redco/pretrained/stored_names/t5.hpp>
@@ -11,6 +12,7 @@
 #include <redco/json/value.hpp>
 #include <redco/adapt/plan/adapter_folder.hpp>
 #include <redco/adapt/plan/adapter_location.hpp>
+#include <redco/adapt/plan/target_words.hpp>
 #include <redco/adapt/plan/with_lora.hpp>
 
 #include <cstdint>
@@ -112,6 +114,44 @@ TEST_CASE("adapters have PEFT's target layers by default") {
   CHECK(redco::adapt::usual_targets(of_llama) == "q,v");
   CHECK(redco::adapt::usual_targets(redco::models::stored_names<t5>::names) == "q,v");
   CHECK(redco::adapt::usual_targets(of_gpt2) == "qkv");
+}
+
+TEST_CASE("targets may be PEFT's names of modules, or all-linear, in every family of decoders") {
+  auto const targets = [](auto const& model, std::string const& words) {
+    return redco::adapt::targets_of(words, redco::adapt::adaptable_weights(model),
+                                    redco::models::stored_names_of(model));
+  };
+  llama const plain{{.width = 32, .ffn = 40, .heads = 4, .kv_heads = 2, .layers = 2}};
+  llama const phi3{{.width = 32, .ffn = 40, .heads = 4, .kv_heads = 2, .layers = 2, .fused_in_files = true}};
+  CHECK(targets(plain, "q_proj,v_proj") == "q,v");
+  CHECK(targets(plain, "q,self_attn.v,down_proj") == "q,self_attn.v,down");
+  CHECK(targets(plain, "all-linear") == "down,gate,k,o,q,up,v");
+  CHECK(targets(plain, "self_attn.q_proj,mlp.up_proj") == "q,up");
+  CHECK(targets(phi3, "qkv_proj,o_proj") == "o,qkv");
+  CHECK(targets(gpt2{}, "c_attn") == "qkv");
+  CHECK(targets(gpt2{}, "c_proj") == "down,o");
+  CHECK(targets(gpt2{}, "mlp.c_proj,c_fc") == "down,up");
+  CHECK(targets(gpt2{}, "all-linear") == "down,o,qkv,up");
+  CHECK(targets(redco::models::gpt_neox{}, "query_key_value,dense_h_to_4h") == "qkv,up");
+  CHECK(targets(redco::models::gpt_neox{}, "all-linear") == "down,o,qkv,up");
+  CHECK(targets(redco::models::mixtral{}, "w1,w2,q_proj") == "down,gate,q");
+  CHECK(targets(redco::models::mixtral{}, "all-linear") == "down,gate,k,o,q,up,v");
+  for (std::string const words : {"q_proj,k_proj,v_proj,out_proj,c_fc,c_proj", "all-linear"})
+    CHECK(targets(gpt_neo{}, words) == "down,k,o,q,up,v");
+  for (std::string const words : {"q_proj,k_proj,v_proj,out_proj,fc_in,fc_out", "all-linear"})
+    CHECK(targets(gptj{}, words) == "fc_in,fc_out,k,o,q,v");
+  for (std::string const words : {"q_proj,k_proj,v_proj,out_proj,fc1,fc2", "all-linear"})
+    CHECK(targets(opt{}, words) == "fc1,fc2,k,o,q,v");
+  CHECK(targets(redco::models::gemma{}, "all-linear") == "down,gate,k,o,q,up,v");
+  CHECK(targets(redco::models::olmo2{}, "all-linear") == "down,gate,k,o,q,up,v");
+  CHECK(targets(redco::models::olmoe{}, "all-linear") == "down,gate,k,o,q,up,v");
+
+  CHECK(refused([&] { targets(plain, "q,c_attn"); }) ==
+        "64 no weight 'c_attn' takes an adapter; name q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj, "
+        "or all-linear");
+  CHECK(refused([&] {
+          targets(phi3, "all-linear");
+        }).starts_with("64 the target 'all-linear' adapts model.layers.*.mlp.gate_up_proj, in which files join two"));
 }
 
 TEST_CASE("adapter_config.json has the keys that PEFT needs and is read back unchanged") {

@@ -237,6 +237,17 @@ expect(0 "To be" generate --model "${WORK}/adapted/merged" --prompt "To be" --ma
 expect(1 "of 100 parameters trained" lora ${adapt} --lr 1e-9 --workdir "${WORK}/unadapted")
 expect(64 "no weight 'other' takes an adapter" lora ${adapt} --targets qkv,other --workdir "${WORK}/other")
 expect(64 "name the target qkv" lora ${adapt} --targets q,v --workdir "${WORK}/other")
+# PEFT's names of modules, all-linear, and conversations.
+expect(0 "attn.qkv.lora_A.weight x2 .*parameters trained" lora ${adapt} --targets c_attn --lr 0.1 --bound 2 --workdir "${WORK}/named")
+expect(1 "attn.o.lora_A.weight x2 .*mlp.down.lora_A.weight x2 .*parameters trained" lora ${adapt} --targets all-linear --max-steps 1
+  --workdir "${WORK}/linear")
+string(REPEAT "{\"prompt\": \"To be or\", \"completion\": \" not to be\"}\n{\"prompt\": \"that is\", \"completion\": \" the question\"}\n"
+  6 asked)
+file(WRITE "${WORK}/asked.jsonl" "${asked}")
+expect(0 "12 conversations, 0 of them cut at 16 tokens.*self_attn.q.lora_A.weight x2 .*parameters trained" lora --model "${WORK}/llama"
+  --conversations "${WORK}/asked.jsonl" --context 16 --hold-out 5 --rank 1 --max-steps 2 --global-batch 4 --bound 2 --dtype f32 --quiet
+  --workdir "${WORK}/answered")
+expect(64 "give --text or --conversations, and not both" lora --model "${WORK}/llama" --workdir "${WORK}/other")
 
 file(WRITE "${WORK}/articles.jsonl" "{\"document\": \"A storm closed the port on Monday.\", \"summary\": \"Storm closes port.\"}\n\
 {\"document\": \"The council voted for the bridge after a long debate.\", \"summary\": \"Council votes for bridge.\"}\n\

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/adapt/plan/adapter_folder.hpp>
+#include <redco/adapt/plan/target_words.hpp>
 
 #include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/safetensors/names.hpp>
@@ -94,7 +95,9 @@ inline lora_options read_adapter_config(std::filesystem::path const& file) {
     c.refuse(c.is("bias", *bias) + ": trained biases are" + std::string(merge_cure));
   check_initialisation(c);
   for (auto const& [key, phrase] : uncomputed_options)
-    if (json::json_value const* const value = c.find(key); value != nullptr && !pretrained::says_nothing(*value))
+    // The number 0 is a layer: "layers_to_transform": 0.
+    if (json::json_value const* const value = c.find(key);
+        value != nullptr && (value->is_number() || !pretrained::says_nothing(*value)))
       c.refuse(c.is(key, *value) + ": " + std::string(phrase) + " are" + std::string(merge_cure));
   c.skip({"auto_mapping", "base_model_name_or_path", "corda_config", "ensure_weight_tying", "eva_config",
           "exclude_modules", "fan_in_fan_out", "inference_mode", "layers_pattern", "loftq_config", "lora_ga_config",
@@ -102,20 +105,6 @@ inline lora_options read_adapter_config(std::filesystem::path const& file) {
           "task_type"});
   c.refuse_unknown();
   return found;
-}
-
-/// Returns the shortest suffix of `path`, in whole components, that is no suffix of the path of a
-/// weight without adapters. `all`: paths of all weights; `adapted`: paths of the weights with
-/// adapters.
-inline std::string shortest_target(std::string_view path, std::set<std::string> const& adapted,
-                                   std::set<std::string> const& all) {
-  for (std::size_t dot = path.rfind('.'); dot != std::string_view::npos && dot > 0; dot = path.rfind('.', dot - 1)) {
-    std::string_view const end = path.substr(dot + 1);
-    bool const exact = std::ranges::none_of(
-        all, [&](std::string const& other) { return lora_options::names(end, other) && !adapted.contains(other); });
-    if (exact) return std::string(end);
-  }
-  return std::string(path);
 }
 
 inline safetensors::weights_source open_adapter_weights(std::filesystem::path const& folder) {
