@@ -58,8 +58,16 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
       "-DRESULT=${result}" "-DPICTURE=${picture_of_${name}}" ${redco_mpirun} -DWORK=${PROJECT_BINARY_DIR}/tests/recipe_${name}
       -P ${PROJECT_SOURCE_DIR}/tests/examples/recipes.cmake)
   endfunction()
-  redco_recipe_test(maml "after one step ([0-9.]+), of ordinary pretraining" --steps 300 --batch 6)
-  redco_recipe_test(fedavg "non-iid: ([0-9.]+) of 100" --split non-iid --rounds 90 --examples 1000)
+  # The first weights have the error 3.99. Weights that learn all sinusoids together reach 3.05.
+  redco_recipe_test(maml "after one step (2[.][0-4][0-9]*), of ordinary pretraining 3[.][01]" --steps 1000 --batch 8)
+  # The first weights name 10 of 100 digits rightly; with three seeds, 90 to 94 are learnt.
+  redco_recipe_test(fedavg "non-iid: ([89][0-9][.0-9]*) of 100" --split non-iid --rounds 90 --examples 1000)
+  # The test of meshes below has too few steps to learn. The whole recipe has the bound -250, and three
+  # seeds reach -159 to -161.
+  redco_add_test(demo.ddpg COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:ddpg>
+    "-DARGUMENTS=--dtype;f32;--threads;1;--quiet;--workdir;${PROJECT_BINARY_DIR}/tests/demo_ddpg" -DEXIT=0
+    "-DWORDS=mean return of 100 episodes -[12][0-9][0-9][.]" -DFRESH=${PROJECT_BINARY_DIR}/tests/demo_ddpg
+    -P ${PROJECT_SOURCE_DIR}/cmake/RunProgram.cmake)
   redco_recipe_test(ddpg "mean return of 100 episodes (-[0-9.]+)" --steps 700 --warmup 300 --batch 33)
   redco_recipe_test(mnist "names ([3-9][0-9][.][0-9]+) of 100" --images 600 --epochs 2 --global-batch 8)
   redco_add_test(recipe.mnist_data COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:mnist> -DROOT=${PROJECT_SOURCE_DIR}
@@ -81,7 +89,9 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
     "-DARGUMENTS=${dates};--examples;16000;--held-out;200;--mesh;2x1;--dtype;f32;--workdir;${PROJECT_BINARY_DIR}/tests/demo_seq2seq"
     -DEXIT=0 "-DWORDS=held-out loss 0[.]([0-4]|5[0-2])" -DFRESH=${PROJECT_BINARY_DIR}/tests/demo_seq2seq
     -P ${PROJECT_SOURCE_DIR}/cmake/RunProgram.cmake)
-  redco_verify_test(seq2seq seq2seq 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2 --examples 100)
+  foreach(mesh 1x2 2x1 pp=2)
+    redco_verify_test(seq2seq_${mesh} seq2seq 2 "verify: ${mesh} and one rank agree in 2 updates" --mesh ${mesh} --examples 100)
+  endforeach()
   # The loss of the first weights is 3.6.
   set(pictures --scenes 60 --held-out 8 --steps 2 --judge-scenes 4)
   redco_recipe_test(text_to_image "held-out loss (0[.][0-5][0-9]+)" ${pictures} --global-batch 3 --warmup 0)
@@ -150,6 +160,14 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
     -DFINE_TUNE=$<TARGET_FILE:fine_tune> -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${lora} -P
     ${PROJECT_SOURCE_DIR}/tests/examples/lora_model.cmake PROPERTIES FIXTURES_SETUP lora_model)
   set_tests_properties(${redco_prefix}recipe.lora PROPERTIES FIXTURES_REQUIRED lora_model FIXTURES_SETUP lora_saved)
+  # A LLaMA whose shards, and whose stages, are processes
+  foreach(run "2;1x2" "4;pp=2,tp=2")
+    list(GET run 0 processes)
+    list(GET run 1 mesh)
+    redco_verify_test(llama_${processes} fine_tune ${processes} "verify: ${mesh} and one rank agree in 2 updates"
+      --mesh ${mesh} --model ${lora}/llama --text ${PROJECT_SOURCE_DIR}/README.md --context 32 --global-batch 6)
+    set_tests_properties(${redco_prefix}verify.llama_${processes} PROPERTIES FIXTURES_REQUIRED lora_model)
+  endforeach()
   # PEFT reads the adapter that was saved on two shards, if Python has PEFT.
   redco_add_test(outside.peft COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/parity/check_peft.py
     ${lora}/learnt/model ${PROJECT_BINARY_DIR}/tests/recipe_lora/1x2/adapter ${PROJECT_BINARY_DIR}/tests/recipe_lora/1x2/merged
