@@ -62,8 +62,8 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   redco_recipe_test(maml "after one step (2[.][0-4][0-9]*), of ordinary pretraining 3[.][01]" --steps 1000 --batch 8)
   # The first weights name 10 of 100 digits rightly; with three seeds, 90 to 94 are learnt.
   redco_recipe_test(fedavg "non-iid: ([89][0-9][.0-9]*) of 100" --split non-iid --rounds 90 --examples 1000)
-  # The test of meshes below has too few steps to learn. The whole recipe has the bound -250, and three
-  # seeds reach -159 to -161.
+  # The test of meshes below has too few steps to learn. The whole recipe has the bound -250, and
+  # three seeds reach -159 to -161.
   redco_add_test(demo.ddpg COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:ddpg>
     "-DARGUMENTS=--dtype;f32;--threads;1;--quiet;--workdir;${PROJECT_BINARY_DIR}/tests/demo_ddpg" -DEXIT=0
     "-DWORDS=mean return of 100 episodes -[12][0-9][0-9][.]" -DFRESH=${PROJECT_BINARY_DIR}/tests/demo_ddpg
