@@ -14,6 +14,7 @@
 #include <redco/pretrained.hpp>
 
 #include <redco/pretrained/image_processor.hpp>
+#include <redco/tokenizer/ended.hpp>
 #include <redco/metrics/exact_match.hpp>
 #include <redco/metrics/rouge_l.hpp>
 
@@ -78,7 +79,9 @@ int learn(models::vision_encoder_decoder const& model, caption_task const& task,
             image.narrow(0, row, patch).narrow(1, column, patch_width).zero_();
           }
           images.push_back(image.permute({2, 0, 1}));
-          captions.push_back({{}, text::shortened(task.tokenizer.encode(one.caption), search.max_new_tokens)});
+          captions.push_back({{},
+                              text::shortened(tokenizer::ended(task.tokenizer.encode(one.caption), how.ids.stop),
+                                              search.max_new_tokens)});
         }
         seq2seq_batch batch = seq2seq_batch_of(captions, start, how.ids.padding);
         batch.source = at::stack(images);

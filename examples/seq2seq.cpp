@@ -13,6 +13,7 @@
 
 #include <redco/pretrained.hpp>
 
+#include <redco/tokenizer/ended.hpp>
 #include <redco/metrics/exact_match.hpp>
 #include <redco/metrics/rouge_l.hpp>
 
@@ -73,20 +74,22 @@ int learn(Model const& model, text_task const& task, my_options const& o, double
   auto const net_of = [](auto const& net, seq2seq_batch const& b) {
     return net.with(encoder_input{b.source}, encoder_mask{b.source_mask});
   };
-  auto const seq2seq = collate([&](std::span<dates::example const> some) {
-                         std::vector<seq2seq_example> examples;
-                         for (dates::example const& one : some)
-                           examples.push_back({text::shortened(task.tokenizer.encode(o.prefix + one[0]), o.max_source),
-                                               text::shortened(task.tokenizer.encode(one[1]), max_target)});
-                         return seq2seq_batch_of(examples, start, how.ids.padding);
-                       }) |
-                       loss([&](auto const& net, seq2seq_batch const& b) {
-                         return cross_entropy(net_of(net, b)(b.decoder_ids), b.labels);
-                       }) |
-                       predict([&](auto const& net, seq2seq_batch const& b) {
-                         at::Tensor const starts = at::full({b.source.size(0), 1}, start, at::kLong);
-                         return text::decoded_rows(task.tokenizer, beam_search(net_of(net, b), starts, search).ids);
-                       });
+  auto const seq2seq =
+      collate([&](std::span<dates::example const> some) {
+        std::vector<seq2seq_example> examples;
+        for (dates::example const& one : some)
+          examples.push_back(
+              {text::shortened(task.tokenizer.encode(o.prefix + one[0]), o.max_source),
+               text::shortened(tokenizer::ended(task.tokenizer.encode(one[1]), how.ids.stop), max_target)});
+        return seq2seq_batch_of(examples, start, how.ids.padding);
+      }) |
+      loss([&](auto const& net, seq2seq_batch const& b) {
+        return cross_entropy(net_of(net, b)(b.decoder_ids), b.labels);
+      }) |
+      predict([&](auto const& net, seq2seq_batch const& b) {
+        at::Tensor const starts = at::full({b.source.size(0), 1}, start, at::kLong);
+        return text::decoded_rows(task.tokenizer, beam_search(net_of(net, b), starts, search).ids);
+      });
   auto const scores = [](std::span<dates::example const> examples, std::span<std::string const> written) {
     double rouge = 0;
     std::vector<std::string> targets;

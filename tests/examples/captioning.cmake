@@ -59,6 +59,20 @@ endif()
 expect(0 "held-out loss" --model ${WORK}/model --data ${WORK}/good.tsv --eval ${WORK}/good.tsv --lr 0 --workdir ${WORK}/tables)
 expect(0 "held-out loss" --data ${WORK}/good.jsonl --eval ${WORK}/good.jsonl --image path --caption says --workdir ${WORK}/jsonl)
 
+# A caption ends with the folder's end token, also if its tokenizer adds none. The loss is that of
+# transformers.
+set(case ${ROOT}/../shared/cases/54-caption-without-end)
+if(EXISTS ${case})
+  expect(0 "" --model ${case}/vit --data ${case}/pics/t.jsonl --eval ${case}/pics/t.jsonl --lr 0 --weight-decay 0 --warmup 0 --max-steps 1
+    --global-batch 8 --max-caption 20 --beams 1 --workdir ${WORK}/ended)
+  file(STRINGS ${WORK}/ended/metrics.jsonl first LIMIT_COUNT 1)
+  if(NOT first MATCHES "\"loss\":6[.]3012[67]")
+    message(FATAL_ERROR "captions have another loss than 6.301265: ${first}")
+  endif()
+elseif(DEFINED ENV{CI})
+  message(FATAL_ERROR "${case} is missing")
+endif()
+
 # The message is one line, and nothing else is printed.
 function(refuse code text)
   expect(${code} "^error: [^\n]*${text}[^\n]*\n$" --workdir ${WORK}/refused ${ARGN})
