@@ -100,7 +100,8 @@ void write_weights(std::filesystem::path const& path, named_tensors const& tenso
   redco::workdir::manifest share;
   share.tensors = redco::ckpt::detail::described(parts);
   redco::safetensors::posix_file_ops ops;
-  redco::ckpt::detail::write_parts(ops, path.parent_path(), path.filename().string(), written, share);
+  redco::ckpt::detail::write_parts(ops, path.parent_path(), path.filename().string(), written, share,
+                                   [](std::uint64_t) {});
 }
 
 redco::ckpt::state_part wanted(std::string const& name, std::vector<std::int64_t> const& shape,

@@ -30,6 +30,12 @@ TEST_CASE("impossible values of options are refused by name with allowed values"
     redco::deployer_options o;
     o.deadline = seconds;
     CHECK(refusal(o).starts_with("64 --deadline "));
+    o.deadline = {};
+    o.disk_deadline = seconds;
+    CHECK(refusal(o).starts_with("64 --disk-deadline "));
+    o.disk_deadline = 1;
+    o.save_patience = seconds;
+    CHECK(refusal(o).starts_with(seconds == 0 ? "accepted" : "64 --save-patience "));
   }
   for (double const mebibytes : {0.0, -4.0, 1e7, std::numeric_limits<double>::quiet_NaN()}) {
     redco::deployer_options o;

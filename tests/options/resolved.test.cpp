@@ -43,9 +43,9 @@ TEST_CASE("all options must agree except paths and settings of a host") {
     INFO(of_host);
     CHECK_FALSE(all.contains(of_host));
   }
-  for (char const* const agreed :
-       {"--ranks", "--n-model-shards", "--mesh", "--device", "--dtype", "--tf32", "--cuda-graph", "--recompute",
-        "--resume", "--deadline", "--gradient-bucket", "--deterministic", "--check-saved"}) {
+  for (char const* const agreed : {"--ranks", "--n-model-shards", "--mesh", "--device", "--dtype", "--tf32",
+                                   "--cuda-graph", "--recompute", "--resume", "--deadline", "--disk-deadline",
+                                   "--save-patience", "--gradient-bucket", "--deterministic", "--check-saved"}) {
     INFO(agreed);
     CHECK(all.contains(agreed));
   }

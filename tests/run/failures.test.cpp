@@ -5,11 +5,14 @@
 #include <redco/workdir/read_manifest.hpp>
 #include <redco/json/parse.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <unistd.h>
@@ -318,6 +321,24 @@ TEST_CASE("a failing save is a warning; three in a row, or a failing last save, 
   o.save_every_steps = 0;
   o.eval = {};
   CHECK(fit_mlp(in(second.path, {.dp = 2}), o).code == 74);
+}
+
+TEST_CASE("--disk-deadline limits how long ranks wait for a rank in a save, and --deadline does not") {
+  for (double const limit : {0.001, 60.0}) {
+    temporary_folder folder;
+    mlp_options o = failing_options();
+    o.save_every_steps = 1;
+    redco::deployer_options where = in(folder.path, {.dp = 2});
+    where.deadline = 2;
+    where.disk_deadline = limit;
+    // Rank 1 waits in the save of step 3 until rank 0 comes.
+    o.on_step = [limit](redco::fit_event const& e) {
+      if (e.step == 3) std::this_thread::sleep_for(std::chrono::seconds(limit < 1 ? 4 : 3));
+    };
+    outcome const run = fit_mlp(where, o);
+    INFO(limit << ": " << run.reason);
+    CHECK(run.code == (limit < 1 ? 69 : 0));
+  }
 }
 
 TEST_CASE("a best value whose save failed does not count, and the next one is saved instead") {

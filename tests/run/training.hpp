@@ -128,7 +128,7 @@ using trainer_of = redco::trainer<Model, Pipeline>;
 template <class Model, class Pipeline>
 using options_of = typename trainer_of<Model, Pipeline>::template options_for<std::int64_t>;
 
-/// Returns options of a deployer in f64 without resuming.
+/// Returns options of a deployer in f64 that neither resumes nor waits for room on the disk.
 inline redco::deployer_options in(std::filesystem::path const& workdir, redco::mesh mesh = {.dp = 1}) {
   redco::deployer_options o;
   o.mesh = mesh;
@@ -137,6 +137,7 @@ inline redco::deployer_options in(std::filesystem::path const& workdir, redco::m
   o.dtype = redco::dtype::f64;
   o.threads = 1;
   o.quiet = true;
+  o.save_patience = 0;
   return o;
 }
 

@@ -2,10 +2,13 @@
 
 #include <redco/ckpt/load_checkpoint.hpp>
 
+#include <redco/ckpt/detail/checked_files.hpp>
+#include <redco/ckpt/detail/disk_phase.hpp>
 #include <redco/ckpt/detail/handed_parts.hpp>
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
 #include <redco/ckpt/read_parts.hpp>
+#include <redco/comm/agreement.hpp>
 #include <redco/comm/rank_hosts.hpp>
 #include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/manifest.hpp>
@@ -13,23 +16,14 @@
 #include <redco/workdir/write_manifest.hpp>
 #include <redco/safetensors/differences.hpp>
 #include <redco/safetensors/safetensors_reader.hpp>
+#include <redco/diag/outcomes.hpp>
 #include <redco/config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <system_error>
 
 namespace redco::ckpt::detail {
-
-/// Returns true if this host has the checkpoint that rank 0 has found. Other hosts may have no
-/// folder under this path, or a folder of another run.
-inline bool sees(workdir::found_checkpoint const& checkpoint) {
-  try {
-    workdir::manifest const here = workdir::read_manifest(checkpoint.directory);
-    return here.run == checkpoint.facts.run && here.files == checkpoint.facts.files;
-  } catch (error const&) {
-    return false;
-  }
-}
 
 /// Throws `error` with exit code 65 if rank 0's host has no checkpoint in `workdir` but another
 /// rank's host has one. Prevents an unintended start from scratch. All ranks must call it.
@@ -51,15 +45,42 @@ inline void refuse_lost_run(comm::group& world, std::filesystem::path const& wor
 
 namespace redco::ckpt {
 
-REDCO_INLINE std::optional<workdir::found_checkpoint> find_checkpoint(comm::group& world,
-                                                                      std::filesystem::path const& workdir,
-                                                                      std::string_view resume,
-                                                                      workdir::find_options const& options) {
+REDCO_INLINE std::optional<workdir::found_checkpoint> find_checkpoint(
+    comm::group& world, std::filesystem::path const& workdir, std::string_view resume,
+    workdir::find_options const& options, std::span<state_part const> parts, workdir::disk_limits const& limits) {
+  detail::disk_deadline const patient(world, limits);
   std::optional<workdir::found_checkpoint> found;
-  std::string const directory = detail::together(world, [&] {
-                                  if (world.rank() == 0) found = workdir::find_checkpoint(workdir, resume, options);
-                                  return found ? found->directory.string() : std::string();
-                                }).front();
+  std::string outcome = "+";
+  if (world.rank() == 0) {
+    workdir::find_options searched = options;
+    searched.verify = false;
+    if (options.verify)
+      searched.also_check = [&](workdir::found_checkpoint const& one) {
+        comm::broadcast_text(world, one.directory.string() + "\n" + workdir::write_manifest(one.facts));
+        if (auto const damage = detail::damage_of(world, one, parts, limits); !damage.empty())
+          throw error(exit_code::data, damage);
+      };
+    outcome = diag::outcome_text([&] {
+      found = workdir::find_checkpoint(workdir, resume, searched);
+      return found ? found->directory.string() : std::string();
+    });
+    comm::broadcast_text(world, "");
+  } else {
+    // Rank 0 names each checkpoint whose files all ranks hash, and ends with an empty text.
+    for (std::string text = comm::broadcast_text(world, ""); !text.empty(); text = comm::broadcast_text(world, "")) {
+      std::string const directory = text.substr(0, text.find('\n'));
+      try {
+        workdir::manifest const facts =
+            workdir::read_manifest(text.substr(directory.size() + 1), directory + "/manifest.json");
+        detail::damage_of(world, {directory, facts}, parts, limits);
+      } catch (error const&) {
+        // Rank 0 has the same failure and reports it.
+      }
+    }
+  }
+  diag::outcomes const result = diag::outcomes_of(comm::gather_texts(world, outcome));
+  if (result.failure) throw *result.failure;
+  std::string const& directory = result.texts.front();
   if (directory.empty()) {
     if (resume == "auto") detail::refuse_lost_run(world, workdir);
     return std::nullopt;
@@ -79,6 +100,7 @@ REDCO_INLINE void load_checkpoint(workdir::found_checkpoint const& checkpoint, s
     wish.tensors = detail::described(parts);
     return workdir::write_manifest(wish);
   });
+  detail::disk_deadline const patient(world, options.disk);
   detail::together(world, [&] {
     safetensors::refuse_differences(
         checkpoint.directory.string(),
@@ -87,24 +109,34 @@ REDCO_INLINE void load_checkpoint(workdir::found_checkpoint const& checkpoint, s
     return std::string();
   });
   safetensors::open_files const files(checkpoint.directory, diag::links::refused);
-  std::vector<std::string> const away = detail::together(world, [&] {
-    if (!detail::sees(checkpoint)) {
-      workdir::manifest wish;
-      wish.run = "wishes";
-      wish.tensors = detail::wishes_of(parts);
-      return workdir::write_manifest(wish);
-    }
-    read_parts(files, checkpoint.facts.tensors, parts);
-    return std::string();
-  });
+  std::uint64_t bytes = 0;
+  for (state_part const& part : parts) bytes += part.local.nbytes();
+  std::string const task = "loading step " + std::to_string(checkpoint.facts.step);
+  std::vector<std::string> const away =
+      detail::on_disk(world, task, bytes, options.disk, [&](detail::disk_phase& phase) {
+        if (!detail::sees(checkpoint)) {
+          workdir::manifest wish;
+          wish.run = "wishes";
+          wish.tensors = detail::wishes_of(parts);
+          return workdir::write_manifest(wish);
+        }
+        for (state_part const& part : parts) {
+          read_parts(files, checkpoint.facts.tensors, {&part, 1});
+          phase.add(part.local.nbytes());
+        }
+        return std::string();
+      });
   detail::first_failure failure;
   for (int to = 1; to < world.size(); ++to) {
     std::string const& wished = away[static_cast<std::size_t>(to)];
     if (wished.empty()) continue;
-    if (world.rank() == to) detail::take_over_wished(parts, world);
+    bool const takes = world.rank() == to;
+    detail::disk_phase phase(world, task + " for rank " + std::to_string(to), takes ? bytes : 0, options.disk);
+    if (takes) detail::take_over_wished(parts, world, phase);
     if (world.rank() == 0)
       detail::hand_over_wished(files, checkpoint.facts.tensors, workdir::put_together({wished}).tensors, to, world,
-                               failure);
+                               phase, failure);
+    phase.finish();
   }
   detail::together(world, [&] {
     failure.raise();

@@ -12,12 +12,12 @@ namespace redco::ckpt {
 
 /// Saves the state of a run as a complete checkpoint or not at all, and returns its path. All ranks
 /// of `world` must call it with the same options and their own parts. Each rank writes the parts it
-/// owns; rank 0 manages directories and writes for ranks whose host does not see them. The deadline
-/// of `world` must allow for the slowest writer.
+/// owns; rank 0 manages directories and writes for ranks whose host does not see them. The member
+/// `options.disk` limits the time without progress.
 ///
-/// If a rank fails, the new files are removed and every rank throws that rank's error: 74 if a disk
-/// fails, 70 if the owners' boxes do not cover each tensor exactly once, 64 if the workdir belongs
-/// to another run.
+/// If a rank fails, the new files are removed and every rank throws that rank's error. Its code is
+/// 74 if a disk fails, 70 if the owners' boxes do not cover each tensor exactly once, or 64 if the
+/// workdir belongs to another run.
 std::filesystem::path save_checkpoint(workdir::save_options const& options, std::span<state_part const> parts,
                                       comm::group& world);
 

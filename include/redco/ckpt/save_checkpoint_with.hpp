@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/ckpt/detail/disk_phase.hpp>
 #include <redco/ckpt/detail/handed_parts.hpp>
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
@@ -36,8 +37,10 @@ std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const
     if (first && options.lock != nullptr) options.lock->check_holder();
   };
 
-  auto const step_by_step = [&](auto work) {
-    diag::outcomes result = detail::attempt_together(world, work);
+  std::string const task = "saving step " + std::to_string(step);
+  detail::disk_deadline const patient(world, options.disk);
+
+  auto const checked = [&](diag::outcomes const& result) {
     if (result.failure) {
       try {
         check_lock();  // throws if the files may be another run's
@@ -49,6 +52,7 @@ std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const
     }
     return result.texts;
   };
+  auto const step_by_step = [&](auto work) { return checked(detail::attempt_together(world, work)); };
 
   std::vector<std::string> const writers = step_by_step([&] {
     check_lock();
@@ -62,7 +66,7 @@ std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const
 
   // A share marked "away" comes from a rank that does not see the folder; rank 0 writes its files.
   std::string const away = "away\n";
-  std::vector<std::string> shares = step_by_step([&] {
+  auto const write_share = [&](detail::disk_phase& phase) {
     bool const sees = first || (!token.empty() && store.token(step) == token);
     workdir::manifest share;
     share.run = options.facts.run;
@@ -71,20 +75,29 @@ std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const
       std::string const name = workdir::file_name(kind, writers, world.rank());
       for (detail::written_part const& one : some)
         share.tensors.at(one.part->name).parts.push_back(detail::stored_part(name, one));
-      if (sees) detail::write_parts(ops, store.unfinished(step), name, some, share);
+      if (sees)
+        detail::write_parts(ops, store.unfinished(step), name, some, share,
+                            [&](std::uint64_t bytes) { phase.add(bytes); });
     }
     return (sees ? "" : away) + workdir::write_manifest(share);
-  });
+  };
+  std::vector<std::string> shares =
+      checked(detail::attempt_on_disk(world, task, detail::bytes_in(kinds), options.disk, write_share));
   detail::first_failure failure;
   for (int from = 1; from < world.size(); ++from) {
     std::string& text = shares[static_cast<std::size_t>(from)];
     if (!text.starts_with(away)) continue;
-    if (from == world.rank()) detail::hand_over_files(kinds, world);
-    if (!first) continue;
-    workdir::manifest share = workdir::put_together({text.substr(away.size())});
-    share.run = options.facts.run;
-    detail::take_over_files(ops, store.unfinished(step), share, from, world, failure);
-    text = workdir::write_manifest(share);
+    bool const sends = from == world.rank();
+    detail::disk_phase phase(world, task + " for rank " + std::to_string(from), sends ? detail::bytes_in(kinds) : 0,
+                             options.disk);
+    if (sends) detail::hand_over_files(kinds, world, phase);
+    if (first) {
+      workdir::manifest share = workdir::put_together({text.substr(away.size())});
+      share.run = options.facts.run;
+      detail::take_over_files(ops, store.unfinished(step), share, from, world, phase, failure);
+      text = workdir::write_manifest(share);
+    }
+    phase.finish();
   }
 
   step_by_step([&] {

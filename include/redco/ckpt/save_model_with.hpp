@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/ckpt/detail/disk_phase.hpp>
 #include <redco/ckpt/detail/gathered_tensors.hpp>
 #include <redco/ckpt/detail/in_file.hpp>
 #include <redco/ckpt/detail/together.hpp>
@@ -59,6 +60,7 @@ template <safetensors::file_ops Ops>
 void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span<models::stored_name const> names,
                      std::span<state_part const> parts, comm::group& world, save_model_options const& options) {
   at::NoGradGuard const no_grad;
+  detail::disk_deadline const patient(world, {});
   std::vector<state_part> own;
   auto const lists = detail::together(world, [&] {
     pretrained::check_type_to_save(options);

@@ -62,6 +62,8 @@ struct deployer_options {
   bool strict_resume = false;
   int threads = 0;
   std::optional<double> deadline = {};
+  double disk_deadline = 1800;
+  double save_patience = 600;
   std::optional<bool> overlap = {};
   double gradient_bucket = 4;
   bool tf32 = false;
@@ -150,6 +152,15 @@ struct deployer_options {
             "seconds that ranks wait for each other, 0.001 to 1e8, from the start; default: 120, and 300 until the first "
             "step is over")
             .in_group("communication"),
+        field<"disk_deadline">(
+            &o::disk_deadline,
+            "seconds that ranks wait for a rank whose disk does nothing while they save or load a checkpoint, 0.001 to 1e8")
+            .in_group("checkpoints"),
+        field<"save_patience">(
+            &o::save_patience,
+            "seconds during which the last save of a run is repeated while the disk has no room, at most 1e8")
+            .at_least(0)
+            .in_group("checkpoints"),
         field<"overlap">(
             &o::overlap,
             "send gradients during backward (default: between processes), and activations of shards during matrix products (default: between hosts)")

@@ -42,6 +42,12 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, launch const& how) {
            " over all ranks of a process");
   if (o.deadline && !(*o.deadline >= 0.001 && *o.deadline <= 1e8))
     refuse("--deadline " + log::short_text(*o.deadline, 4) + ": give the seconds that a rank waits, from 0.001 to 1e8");
+  if (!(o.disk_deadline >= 0.001 && o.disk_deadline <= 1e8))
+    refuse("--disk-deadline " + log::short_text(o.disk_deadline, 4) +
+           ": give the seconds that a rank waits for another rank's disk, from 0.001 to 1e8");
+  if (!(o.save_patience >= 0 && o.save_patience <= 1e8))
+    refuse("--save-patience " + log::short_text(o.save_patience, 4) +
+           ": give the seconds that the last save waits for room, from 0 to 1e8");
   shape::check_zero(o.zero, o.zero_keep);
   shape::check_zero_owner(o.zero_owner, o.zero);
   // Throws for a group of replicas that the run does not have

@@ -389,8 +389,7 @@ REDCO_INLINE void fit_loop::restore_best() {
   if (!options_.restore_best || best == saved_best_.end()) return;
   auto const path =
       where_.workdir() / workdir::checkpoint_names::folder / workdir::checkpoint_names::of_step(best->second.step);
-  ckpt::load_checkpoint(ckpt::find_checkpoint(rank_.world, where_.workdir(), path.string()).value(), network_.parts(),
-                        rank_.world);
+  state_.load_network(path, network_);
   if (first()) where_.log().line("ended with " + best->first + " of step " + std::to_string(best->second.step));
   measured(options_.eval_size);
 }

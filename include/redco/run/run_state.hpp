@@ -9,6 +9,7 @@
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/workdir/best_metrics.hpp>
+#include <redco/workdir/disk_limits.hpp>
 #include <redco/workdir/find_checkpoint.hpp>
 #include <redco/workdir/manifest.hpp>
 #include <redco/workdir/object_bytes.hpp>
@@ -113,6 +114,9 @@ class run_state {
   /// and on other ranks than 0.
   void set_older_aside();
 
+  /// Loads the values of `network`, but not the rest of the state, from the checkpoint at `path`.
+  void load_network(std::filesystem::path const& path, network_state& network) const;
+
   /// Logs a warning on rank 0 if `settings` differ from the settings in the checkpoint `saved`.
   void compare_settings(workdir::manifest const& saved, std::map<std::string, std::string> const& settings) const;
 
@@ -131,6 +135,7 @@ class run_state {
 
  private:
   std::vector<ckpt::state_part> parts(std::map<std::string, at::Tensor> const& objects) const;
+  workdir::disk_limits limits() const;
 
   deployer& where_;
   rank_context& rank_;

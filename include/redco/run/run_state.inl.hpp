@@ -15,6 +15,7 @@
 #include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -74,7 +75,7 @@ REDCO_INLINE std::optional<workdir::found_checkpoint> run_state::find() const {
   if (rank_.rank == 0) workdir::sweep_checkpoints(where_.lock(), id_);
   return ckpt::find_checkpoint(
       rank_.world, where_.workdir(), where_.options().resume,
-      {.branches = true, .warn = [this](std::string const& text) { where_.log().warning(text); }});
+      {.branches = true, .warn = [this](std::string const& text) { where_.log().warning(text); }}, parts({}), limits());
 }
 
 REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpoint const& found) {
@@ -87,7 +88,7 @@ REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpo
       objects[name] = at::empty({stored == found.facts.tensors.end() ? 0 : stored->second.shape.at(0)}, at::kByte);
     }
   }
-  ckpt::load_checkpoint(found, parts(objects), rank_.world);
+  ckpt::load_checkpoint(found, parts(objects), rank_.world, {.unread = {}, .disk = limits()});
   for (auto const& [name, object] : objects_) {
     std::string text;
     if (rank_.rank == 0)
@@ -159,6 +160,7 @@ REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
   if (rank_.rank == 0)
     for (auto const& [name, object] : objects_) objects[name] = detail::bytes_tensor(object.bytes());
   to.workdir = where_.workdir();
+  to.disk = limits();
   if (rank_.rank == 0) {
     to.lock = &where_.lock();
     to.kept = &kept_checkpoints_;
@@ -175,6 +177,17 @@ REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
   auto const path = ckpt::save_checkpoint(to, parts(objects), rank_.world);
   saved_step_ = step_;
   return path;
+}
+
+REDCO_INLINE void run_state::load_network(std::filesystem::path const& path, network_state& network) const {
+  auto const parts = network.parts();
+  auto const found = ckpt::find_checkpoint(rank_.world, where_.workdir(), path.string(), {}, parts, limits());
+  ckpt::load_checkpoint(found.value(), parts, rank_.world, {.unread = {}, .disk = limits()});
+}
+
+REDCO_INLINE workdir::disk_limits run_state::limits() const {
+  double const milliseconds = 1000 * where_.options().disk_deadline;
+  return {.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds))};
 }
 
 REDCO_INLINE std::vector<ckpt::state_part> run_state::parts(std::map<std::string, at::Tensor> const& objects) const {

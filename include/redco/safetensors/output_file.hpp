@@ -40,6 +40,10 @@ class output_file {
       throw_io("write", path_, cause,
                " after " + std::to_string(size_) + " bytes, with " + std::to_string(bytes.size()) + " more to write");
     }
+    if (size_ - synced_ < synced_at_once) return;
+    // Otherwise finish() could wait for many minutes without a sign of progress.
+    synced_ = size_;
+    if (ops_.sync(descriptor_) != 0) throw_io("fsync", path_, errno);
   }
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
 
@@ -54,10 +58,13 @@ class output_file {
   std::uint64_t digest() const { return hash_.digest(); }
 
  private:
+  /// Number of bytes after which the content is made durable.
+  static constexpr std::uint64_t synced_at_once = std::uint64_t{1} << 30;
+
   Ops& ops_;
   std::filesystem::path path_;
   int descriptor_;
-  std::uint64_t size_ = 0;
+  std::uint64_t size_ = 0, synced_ = 0;
   xxh64 hash_;
 };
 

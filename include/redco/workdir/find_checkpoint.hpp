@@ -31,6 +31,9 @@ struct find_options {
   /// continues the branch in the workdir that an earlier start with this path has begun. The
   /// manifest in the result records the beginning of the branch.
   bool branches = false;
+  /// Further check of a checkpoint that is complete so far. Throws `error` with exit code 65 if the
+  /// checkpoint is damaged.
+  std::function<void(found_checkpoint const&)> also_check = {};
   std::function<void(std::string const&)> warn = [](std::string const& text) {
     std::cerr << "redco: warning: " << text << std::endl;
   };

@@ -83,6 +83,7 @@ inline std::optional<found_checkpoint> find_newest(std::filesystem::path const& 
     std::filesystem::path const checkpoint = directory / checkpoint_names::of_step(step);
     try {
       found_checkpoint found{checkpoint, check_checkpoint(checkpoint, options.verify)};
+      if (options.also_check) options.also_check(found);
       if (damaged > 0)
         options.warn("falling back to " + checkpoint.string() + ": the work after step " + std::to_string(step) +
                      " is done again");
@@ -114,9 +115,9 @@ inline std::optional<found_checkpoint> find_newest(std::filesystem::path const& 
 /// exit code 65 if there is none or it is damaged.
 inline found_checkpoint checkpoint_at(std::filesystem::path const& path, find_options const& options) {
   if (std::filesystem::is_directory(path / checkpoint_names::folder)) {
-    if (auto found = find_newest(path / checkpoint_names::folder,
-                                 {.verify = options.verify, .quarantine = false, .warn = options.warn}))
-      return std::move(*found);
+    find_options of_other = options;
+    of_other.quarantine = false;
+    if (auto found = find_newest(path / checkpoint_names::folder, of_other)) return std::move(*found);
   }
   if (!std::filesystem::exists(path / "manifest.json")) {
     throw error(exit_code::data,
@@ -125,7 +126,9 @@ inline found_checkpoint checkpoint_at(std::filesystem::path const& path, find_op
   }
   // A pointer may be replaced while the checkpoint is read, but the directory stays.
   std::filesystem::path const directory = std::filesystem::canonical(path);
-  return {directory, check_checkpoint(directory, options.verify)};
+  found_checkpoint found{directory, check_checkpoint(directory, options.verify)};
+  if (options.also_check) options.also_check(found);
+  return found;
 }
 
 /// Returns the beginning of the branch to which the newest readable checkpoint in `folder` belongs.

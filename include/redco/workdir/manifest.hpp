@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/workdir/disk_limits.hpp>
 #include <redco/safetensors/tensor_table.hpp>
 #include <redco/shape/mesh.hpp>
 
@@ -112,6 +113,7 @@ struct save_options {
   /// Memory of the run's earlier saves on rank 0; null on other ranks. Without it, each save reads
   /// all manifests, and deletes old checkpoints before it returns.
   retention* kept = nullptr;
+  disk_limits disk = {};
 };
 
 }  // namespace redco::workdir

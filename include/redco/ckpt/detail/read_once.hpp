@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/ckpt/detail/together.hpp>
+#include <redco/ckpt/detail/disk_phase.hpp>
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/workdir/part_holders.hpp>
@@ -68,14 +68,21 @@ inline void read_once(safetensors::weights_source const& weights, std::span<stat
                       std::span<state_part const> parts, rank_context& rank) {
   at::NoGradGuard const no_grad;
   std::vector<workdir::part_holders> const holders = holders_of(parts, rank);
-  together(rank.world, [&] {
-    std::vector<state_part> to_read;
+  std::vector<state_part> to_read;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (ranks_of_copy(rank).rank() != holders[i].shard || equal_ranks(rank).rank() != holders[i].replica) continue;
+    to_read.push_back(stored[i]);
+    bytes += stored[i].local.nbytes();
+  }
+  on_disk(rank.world, "loading weights", bytes, {}, [&](disk_phase& phase) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (parts[i].local.sizes() != at::IntArrayRef(parts[i].box.shape)) parts[i].local.zero_();
-      if (ranks_of_copy(rank).rank() == holders[i].shard && equal_ranks(rank).rank() == holders[i].replica)
-        to_read.push_back(stored[i]);
     }
-    read_parts(*weights.files, weights.tensors, to_read);
+    for (state_part const& part : to_read) {
+      read_parts(*weights.files, weights.tensors, {&part, 1});
+      phase.add(part.local.nbytes());
+    }
     return std::string();
   });
   for (std::size_t i = 0; i < parts.size(); ++i) {

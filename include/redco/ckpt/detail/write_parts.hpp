@@ -34,6 +34,9 @@ struct written_part {
   std::string name;
 };
 
+/// Largest number of bytes that a rank writes before it reports its progress.
+inline constexpr std::size_t written_at_once = std::size_t{64} << 20;
+
 /// Returns the parts that this rank writes to a checkpoint, by kind of file ("parameters",
 /// "optimizer", ...). Skips parts without elements.
 inline std::map<std::string, std::vector<written_part>> written_parts(std::span<state_part const> parts) {
@@ -77,11 +80,21 @@ inline safetensors::tensor_table described(std::span<state_part const> parts) {
   return table;
 }
 
+/// Returns the number of bytes of these parts in files.
+inline std::uint64_t bytes_in(std::map<std::string, std::vector<written_part>> const& kinds) {
+  std::uint64_t bytes = 0;
+  for (auto const& [kind, parts] : kinds)
+    for (written_part const& one : parts)
+      bytes += static_cast<std::uint64_t>(safetensors::count_of(one.part->box.shape)) *
+               static_cast<std::uint64_t>(one.part->local.element_size());
+  return bytes;
+}
+
 /// Writes these parts to a safetensors file `name`, and adds the file's size and hash to `share`,
-/// this rank's part of the manifest.
-template <safetensors::file_ops Ops>
+/// this rank's part of the manifest. Calls wrote(bytes) after each piece.
+template <safetensors::file_ops Ops, class Wrote>
 void write_parts(Ops& ops, std::filesystem::path const& directory, std::string const& name,
-                 std::vector<written_part> const& parts, workdir::manifest& share) {
+                 std::vector<written_part> const& parts, workdir::manifest& share, Wrote const& wrote) {
   std::vector<safetensors::safetensors_entry> entries;
   std::map<std::string_view, state_part const*> by_name;
   for (auto const& [part, stored_name] : parts) {
@@ -93,7 +106,13 @@ void write_parts(Ops& ops, std::filesystem::path const& directory, std::string c
   file.write(plan.header);
   for (safetensors::safetensors_entry const& entry : plan.entries) {
     at::Tensor const values = held_values(*by_name.at(entry.name)).to(tensors::cpu_device()).contiguous();
-    file.write(std::span(static_cast<std::byte const*>(values.data_ptr()), values.nbytes()));
+    std::span rest(static_cast<std::byte const*>(values.data_ptr()), values.nbytes());
+    while (!rest.empty()) {
+      auto const piece = rest.first(std::min(written_at_once, rest.size()));
+      file.write(piece);
+      wrote(piece.size());
+      rest = rest.subspan(piece.size());
+    }
   }
   file.finish();
   share.files[name] = {file.size(), file.digest()};
