@@ -323,6 +323,45 @@ TEST_CASE("a failing save is a warning; three in a row, or a failing last save, 
   CHECK(fit_mlp(in(second.path, {.dp = 2}), o).code == 74);
 }
 
+TEST_CASE("the last save waits for room as long as --save-patience says") {
+  temporary_folder folder;
+  auto const ckpts = folder.path / "ckpts";
+  mlp_options o = failing_options();
+  o.max_steps = 6;
+  o.on_step = [&](redco::fit_event const& e) {
+    if (e.step != 6) return;
+    std::filesystem::remove_all(ckpts);
+    std::filesystem::create_symlink("nowhere", ckpts);
+  };
+  redco::deployer_options where = in(folder.path, {.dp = 2});
+  where.save_patience = 100;
+  wait_clock const clock;
+  std::thread room([&] {  // room comes after the run has begun to wait
+    while (content_of(folder.path / "log.txt").find("(--save-patience)") == std::string::npos && clock.at_once())
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::filesystem::remove(ckpts);
+  });
+  outcome const run = fit_mlp(where, o);
+  room.join();
+  CHECK(run.code == 0);
+  CHECK(run.log.find("The run waits for room for 100 s (--save-patience)") != std::string::npos);
+  CHECK(redco::workdir::read_manifest(ckpts / "last").step == 6);
+}
+
+TEST_CASE("a run warns at its start if the disk has no room for all checkpoints that it keeps") {
+  temporary_folder folder;
+  mlp_options o = failing_options();
+  CHECK(fit_mlp(in(folder.path), o).warnings == 0);
+  o.keep_last = std::numeric_limits<int>::max();
+  outcome const run = fit_mlp(in(folder.path), o);
+  CHECK(run.code == 0);
+  // A checkpoint of this network has more than 500 bytes.
+  if (std::filesystem::space(folder.path).available < 1'000'000'000'000) {
+    CHECK(run.warnings == 1);
+    CHECK(run.log.find("the options keep up to 2147483") != std::string::npos);
+  }
+}
+
 TEST_CASE("--disk-deadline limits how long ranks wait for a rank in a save, and --deadline does not") {
   for (double const limit : {0.001, 60.0}) {
     temporary_folder folder;

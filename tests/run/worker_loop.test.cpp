@@ -281,6 +281,51 @@ TEST_CASE("a worker writes rows, evaluations and best checkpoints, and a resumed
   }
 }
 
+TEST_CASE("a worker bears failing saves until three in a row have failed") {
+  struct {
+    std::int64_t room_again;
+    int code;
+    std::int64_t warnings, best;
+  } const cases[] = {{4, 0, 2, 5}, {6, 74, 2, 1}};
+  for (auto const& one : cases) {
+    temporary_folder const folder;
+    auto const ckpts = folder.path / "ckpts", aside = folder.path / "aside";
+    std::int64_t warnings = 0;
+    int const code = code_of([&] {
+      run_test::silence const quiet;
+      redco::deployer deployer(in(folder.path, {.dp = 2}));
+      struct counted {
+        redco::deployer& where;
+        std::int64_t& warnings;
+        ~counted() { warnings = where.log().warnings(); }
+      } const count{deployer, warnings};
+      deployer.run([&](redco::rank_context& rank) {
+        redco::worker worker(deployer, rank, {.steps = 6, .save_every = 1, .save_argmin = {"error"}});
+        auto& net = worker.add("net", teacher{}, redco::sgd{.lr = 0.5, .momentum = 0, .clip_norm = 0});
+        for (worker.resume(); !worker.finished(); worker.end_step()) {
+          std::int64_t const step = worker.step() + 1;
+          if (rank.rank == 0 && step == 2) {  // the saves of steps 2 and 3 fail
+            std::filesystem::rename(ckpts, aside);
+            std::filesystem::create_symlink("nowhere", ckpts);
+          } else if (rank.rank == 0 && step == one.room_again) {
+            std::filesystem::remove(ckpts);
+            std::filesystem::rename(aside, ckpts);
+          }
+          worker.update(net, {0 * net.net->parameters().back().sum(), 1});
+          // The save of the best step, 3, fails, so that a later step is the best saved one.
+          constexpr double errors[] = {9, 9, 1, 9, 7, 8};
+          worker.evaluated({{"error", errors[step - 1]}});
+        }
+      });
+    });
+    INFO("room again at step " << one.room_again);
+    CHECK(code == one.code);
+    CHECK(warnings == one.warnings);
+    auto const best = redco::workdir::read_manifest((code == 0 ? ckpts : aside) / "min_error");
+    CHECK(best.step == one.best);
+  }
+}
+
 TEST_CASE("an evaluation of a worker has rank 0's result on all ranks") {
   temporary_folder const folder;
   run_test::silence const quiet;

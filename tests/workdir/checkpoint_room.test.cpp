@@ -48,3 +48,15 @@ TEST_CASE("a ckpts path that is not a folder and a full disk are reported before
   CHECK(text.find("156 bytes") != std::string::npos);
   CHECK(redco::workdir::checkpoint_room::available(folder.path) > 0);
 }
+
+TEST_CASE("a disk with room for fewer checkpoints than a run keeps and writes is named with both numbers") {
+  auto const warning = [](std::int64_t kept, std::uintmax_t available) {
+    return redco::workdir::checkpoint_room::warning("run", 100, kept, available);
+  };
+  CHECK(warning(3, 400).empty());
+  CHECK(ckpt_test::has(warning(3, 399), "up to 3 more checkpoints of 100 bytes"));
+  CHECK(ckpt_test::has(warning(3, 399), "run has room for 3"));
+  CHECK(warning(0, 100).empty());
+  CHECK(!warning(0, 99).empty());
+  CHECK(redco::workdir::checkpoint_room::warning("run", 0, 3, 0).empty());
+}

@@ -7,6 +7,7 @@
 #include <redco/run/fit_work.hpp>
 #include <redco/run/loop_record.hpp>
 #include <redco/run/network_state.hpp>
+#include <redco/run/patient_saves.hpp>
 #include <redco/run/run_state.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/replica_round.hpp>
@@ -106,7 +107,7 @@ class fit_loop {
   /// `interrupted_`: true if a signal came before the evaluation and saving that are due after the
   /// last step. `saved_interrupted_`: that value in the newest checkpoint.
   bool interrupted_ = false, saved_interrupted_ = false;
-  int failed_saves_ = 0;
+  patient_saves saves_;
   std::set<std::string> notes_;  ///< sentences about the digests of examples, each logged once
 };
 

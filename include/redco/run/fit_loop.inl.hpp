@@ -12,11 +12,9 @@
 #include <redco/run/stage_choices.hpp>
 #include <redco/run/step.hpp>
 #include <redco/run/step_work.hpp>
-#include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/workdir/checkpoint_names.hpp>
-#include <redco/workdir/checkpoint_room.hpp>
 #include <redco/workdir/object_bytes.hpp>
 #include <redco/workdir/run_config.hpp>
 #include <redco/workdir/settings_of.hpp>
@@ -60,7 +58,8 @@ REDCO_INLINE fit_loop::fit_loop(deployer& where, rank_context& rank, network_sta
       load_start_(load_start),
       report_(report),
       best_(settings.save_argmin, settings.save_argmax),
-      weights_(where.log()) {
+      weights_(where.log()),
+      saves_(where, rank) {
   state_.add(network);
 }
 
@@ -104,8 +103,7 @@ REDCO_INLINE void fit_loop::train() {
   }
   state_.set_older_aside();
   if (first() && (options_.save_last || options_.save_every_steps + options_.save_every_epochs > 0))
-    workdir::checkpoint_room::check_space(where_.workdir(), state_.bytes_to_save(),
-                                          workdir::checkpoint_room::available(where_.workdir()));
+    check_room(where_, state_, kept_checkpoints(options_, length_));
   if (options_.sanity_check && options_.eval_size > 0) sanity_check();
   if (interrupted_) after_step(run_epoch_of(position_));
   while (!ended()) run_epoch();
@@ -335,9 +333,8 @@ REDCO_INLINE void fit_loop::end_epoch(int epoch, bool whole) {
     });
 }
 
-/// Saves a checkpoint of this step under `names`. If the disk fails, logs a warning, and training
-/// continues with the older checkpoints. Throws after three failures in a row, or if `last` is
-/// true, because no later save could replace this one.
+/// Saves a checkpoint of this step under `names`. If the disk fails, training continues with the
+/// older checkpoints, as patient_saves says.
 REDCO_INLINE void fit_loop::save(std::vector<std::string> const& names, bool last) {
   if (state_.is_saved() && names.empty() && saved_interrupted_ == interrupted_) return;
   workdir::save_options to;
@@ -351,16 +348,13 @@ REDCO_INLINE void fit_loop::save(std::vector<std::string> const& names, bool las
   to.facts.interrupted = interrupted_;
   to.facts.digests = digests();
   to.facts.config = report_.settings;
-  try {
-    auto const path = state_.save(to);
-    failed_saves_ = 0;
+  std::filesystem::path path;
+  if (saves_.attempt(last, [&] { path = state_.save(to); })) {
     saved_best_ = best_.best();
     saved_interrupted_ = interrupted_;
     if (first()) record_saved(path);
-  } catch (error const& e) {
-    if (e.code() != exit_code::io || ++failed_saves_ >= 3 || last) throw;
+  } else {
     best_.restore(saved_best_);
-    if (first()) where_.log().warning(std::string("not saved: ") + e.what());
   }
   if (first()) recorder_->resume_clock();
 }

@@ -2,6 +2,7 @@
 
 #include <redco/run/deployer.hpp>
 #include <redco/run/loop_record.hpp>
+#include <redco/run/patient_saves.hpp>
 #include <redco/run/planned.hpp>
 #include <redco/run/run_state.hpp>
 #include <redco/run/step.hpp>
@@ -216,7 +217,7 @@ class worker {
   schedule::step_facts facts_of(run::network_state const& network, std::int64_t micro_batches, bool several) const;
   options::metric_map mean_loss_of(std::vector<data::interval> const& micro_batches, loss_function loss) const;
   void begin();
-  void save_under(std::vector<std::string> const& names);
+  void save_under(std::vector<std::string> const& names, bool last = false);
 
   deployer& where_;
   rank_context& rank_;
@@ -227,6 +228,9 @@ class worker {
   run::run_state state_;
   run::loop_record record_;
   run::weight_watch weights_;
+  run::patient_saves saves_;
+  /// Best values of the metrics in the last checkpoint.
+  workdir::best_metrics::table saved_best_;
   comm::replica_round round_;  ///< unused; each pass has its own round of micro-batches
   /// True after the loop has begun: after the first update, evaluation or end of a step.
   bool begun_ = false;

@@ -35,7 +35,8 @@ REDCO_INLINE worker::worker(deployer& where, rank_context& rank, worker_options 
       options_(options),
       state_(where, rank, workdir::new_run_id()),
       record_(where, rank, options.steps, options.log_every, {options.save_argmin, options.save_argmax}),
-      weights_(where.log()) {
+      weights_(where.log()),
+      saves_(where, rank) {
   if (options.steps < 1)
     throw error(exit_code::usage, "a worker of " + std::to_string(options.steps) + " steps: give 1 or more");
   if (options.save_every < 0 || options.keep_last < 0)
@@ -136,6 +137,7 @@ REDCO_INLINE void worker::resume() {
   if (auto const found = state_.find()) {
     auto const best = state_.load(*found);
     record_.best() = workdir::best_metrics(options_.save_argmin, options_.save_argmax, best, found->facts.patience);
+    saved_best_ = best;
     state_.compare_settings(found->facts, settings_);
     state_.compare_digests(*found, {});
     checkpoint_ = found->directory;
@@ -280,7 +282,13 @@ REDCO_INLINE void worker::begin() {
   if (std::exchange(begun_, true) || verifier_) return;
   state_.set_older_aside();
   record_.begin(step());
-  if (rank_.rank == 0) where_.run_began();
+  if (rank_.rank != 0) return;
+  where_.run_began();
+  std::int64_t const kept = options_.keep_last > 0    ? options_.keep_last
+                            : options_.save_every > 0 ? options_.steps / options_.save_every + 1
+                                                      : 1;
+  if (!finished())
+    run::check_room(where_, state_, kept + std::ssize(options_.save_argmin) + std::ssize(options_.save_argmax));
 }
 
 REDCO_INLINE void worker::end_step() {
@@ -292,21 +300,23 @@ REDCO_INLINE void worker::end_step() {
   record_.end_step(step());
   int const signal = state_.signal_of_all(where_.stop_requested());
   std::vector<std::string> const best = record_.take_names();
-  if (!best.empty()) save_under(best);
-  if (signal != 0 || finished() || (options_.save_every > 0 && step() % options_.save_every == 0)) save();
+  bool const last = signal != 0 || finished();
+  bool const due = options_.save_every > 0 && step() % options_.save_every == 0;
+  if (last || due || !best.empty()) save_under(best, last);
   if (signal == 0 || finished()) return;
   where_.stop_answered();
   throw run::stopped_by(signal, step());
 }
 
-REDCO_INLINE void worker::save_under(std::vector<std::string> const& names) {
+REDCO_INLINE void worker::save_under(std::vector<std::string> const& names, bool last) {
   workdir::save_options to;
   to.pointers = names;
   to.keep_last = options_.keep_last;
   to.facts.config = settings_;
   to.facts.best = record_.best().best();
   to.facts.patience = record_.best().patience();
-  checkpoint_ = state_.save(to);
+  if (!saves_.attempt(last, [&] { checkpoint_ = state_.save(to); })) return record_.best().restore(saved_best_);
+  saved_best_ = record_.best().best();
   record_.saved();
 }
 

@@ -30,6 +30,15 @@ REDCO_INLINE void checkpoint_room::check_space(std::filesystem::path const& work
                                  ". Free some space, or choose another --workdir.");
 }
 
+REDCO_INLINE std::string checkpoint_room::warning(std::filesystem::path const& workdir, std::uintmax_t bytes,
+                                                  std::int64_t kept, std::uintmax_t available) {
+  std::uintmax_t const fit = bytes == 0 ? std::numeric_limits<std::uintmax_t>::max() : available / bytes;
+  if (static_cast<std::uintmax_t>(kept) < fit) return {};
+  return "the options keep up to " + std::to_string(kept) + " more checkpoints of " + std::to_string(bytes) +
+         " bytes, one more is written before an older one is removed, and " + workdir.string() + " has room for " +
+         std::to_string(fit) + ": free some space, or keep fewer (keep_last, save_every_epochs, save_argmin)";
+}
+
 REDCO_INLINE std::uintmax_t checkpoint_room::available(std::filesystem::path const& workdir) {
   std::error_code unknown;
   auto const space = std::filesystem::space(workdir, unknown);
