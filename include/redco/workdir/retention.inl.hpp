@@ -6,6 +6,7 @@
 #include <redco/config.hpp>
 
 #include <exception>
+#include <system_error>
 #include <utility>
 
 namespace redco::workdir {
@@ -43,8 +44,10 @@ REDCO_INLINE std::string retention::take_failure() {
 }
 
 REDCO_INLINE void retention::remove_folder(std::filesystem::path const& folder) {
-  safetensors::posix_file_ops ops;
-  safetensors::disk(ops).remove_all(folder);
+  std::error_code failed;
+  std::filesystem::remove_all(folder, failed);
+  // A folder that somebody else has moved or removed meanwhile is no failure.
+  if (failed && std::filesystem::exists(folder)) safetensors::throw_io("remove", folder, failed.value());
 }
 
 REDCO_INLINE void retention::work() {
