@@ -37,6 +37,7 @@ namespace rank_parts_test {
 using namespace redco;
 using layers::real;
 
+template <auto Probability = real{0.1}>
 struct mixture {
   static constexpr std::int64_t width = 12;
   using attention = causal_attention<width, 2, layers::rotary<>>;
@@ -44,7 +45,7 @@ struct mixture {
       layers::moe<layers::experts<4, width, 8>, layers::top<2>, layers::dispatch::cdac,
                   layers::routing::auxiliary_loss<real{0.5}>, layers::routing::balanced_by_bias<real{0.01}>>;
   using block =
-      sequential<residual<sequential<named<"norm_1", rms_norm<width>>, named<"attn", attention>>>, dropout<real{0.1}>,
+      sequential<residual<sequential<named<"norm_1", rms_norm<width>>, named<"attn", attention>>>, dropout<Probability>,
                  residual<sequential<named<"norm_2", rms_norm<width>>, named<"mlp", experts>>>>;
   using net = sequential<named<"wte", embedding<23, width>>, named<"h", repeat<2, block>>,
                          named<"norm", rms_norm<width>>, named<"head", layers::language_head<23, width>>>;
@@ -67,6 +68,31 @@ texts texts_of(std::int64_t first, std::int64_t count) {
 
 auto called(auto const& net, texts const& b) { return net(b.ids, nn::documents{b.positions}); }
 
+/// The six texts, several in a row.
+texts packed_texts() {
+  texts const alone = texts_of(0, 6);
+  std::vector<texts> rows;
+  for (auto const& row : {std::vector<std::int64_t>{0, 2}, {1, 4}, {5, 3}}) {
+    std::vector<at::Tensor> ids, labels, positions;
+    std::int64_t room = 8;
+    for (std::int64_t const i : row) {
+      std::int64_t const length = alone.positions[i].ge(0).sum().item<std::int64_t>();
+      ids.push_back(alone.ids[i].narrow(0, 0, length));
+      labels.push_back(alone.labels[i].narrow(0, 0, length));
+      positions.push_back(alone.positions[i].narrow(0, 0, length));
+      room -= length;
+    }
+    ids.push_back(at::zeros({room}, at::kLong));
+    labels.push_back(at::full({room}, -100, at::kLong));
+    positions.push_back(at::full({room}, -1, at::kLong));
+    rows.push_back({at::cat(ids), at::cat(labels), at::cat(positions)});
+  }
+  auto const all = [&](at::Tensor texts::*member) {
+    return at::stack({rows[0].*member, rows[1].*member, rows[2].*member});
+  };
+  return {all(&texts::ids), all(&texts::labels), all(&texts::positions)};
+}
+
 /// The results of a loop on a mesh: numbers that all ranks have, and the state.
 struct results {
   std::vector<double> numbers;
@@ -76,7 +102,7 @@ struct results {
 
 /// Runs two steps on `on`, in micro-batches of `micro` examples. `loss(actor, pass, batch)` returns
 /// the loss of a micro-batch.
-template <class Loss>
+template <class Model = mixture<>, class Loss>
 results loop(mesh const& on, std::int64_t micro, double noise, Loss const& loss) {
   temporary_folder const folder;
   run_test::silence const quiet;
@@ -86,7 +112,7 @@ results loop(mesh const& on, std::int64_t micro, double noise, Loss const& loss)
     deployer where(run_test::in(folder.path, on));
     where.run([&](rank_context& rank) {
       worker loop(where, rank, {.steps = 2});
-      auto& actor = loop.add("actor", mixture{}, sgd{.lr = 0.1, .momentum = 0});
+      auto& actor = loop.add("actor", Model{}, sgd{.lr = 0.1, .momentum = 0});
       actor.noise = {noise, 77};
       std::vector<double> numbers;
       auto const parts = loop.micro_batches(6, micro);
@@ -152,6 +178,28 @@ TEST_CASE("log-probabilities and logits are those of whole sequences on all rank
     at::Tensor const squares = y.tensor().square().mean(2).masked_fill(b.positions.lt(0), 0).sum(1);
     return mean{(squares - at::log_sigmoid(of_texts + 20)).sum(), static_cast<double>(b.ids.size(0))};
   });
+}
+
+TEST_CASE("packed texts have the losses that balance experts, and the loads, that they have alone") {
+  auto const alone = [](auto const& actor, pass const& in, texts const& b) {
+    return cross_entropy(called(actor.in(in), b), b.labels);
+  };
+  auto const packed = [](auto const& actor, pass const& in, texts const&) {
+    texts const b = packed_texts();
+    return cross_entropy(called(actor.in(in), b), b.labels);
+  };
+  results const expected = loop<mixture<real{0}>>({}, 1, 0, alone);
+  REQUIRE(expected.refusal.empty());
+  for (mesh const& on : {mesh{}, {.cp = 2}, {.cp = 3}}) {
+    INFO("cp " << on.cp);
+    results const found = loop<mixture<real{0}>>(on, 0, 0, packed);
+    REQUIRE(found.refusal.empty());
+    for (std::size_t i = 0; i < 6; ++i) CHECK(found.numbers[i] == Approx(expected.numbers[i]).epsilon(1e-12));
+    for (auto const& [name, value] : expected.state) {
+      INFO(name);
+      CHECK((found.state.at(name) - value).abs().max().item<double>() < 1e-11);
+    }
+  }
 }
 
 TEST_CASE("norms of examples are refused where ranks have parts of an example's gradient") {

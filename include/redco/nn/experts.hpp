@@ -5,6 +5,7 @@
 #include <redco/nn/load_balance.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/side_products.hpp>
+#include <redco/nn/text_rows.hpp>
 #include <redco/nn/token_parts.hpp>
 #include <redco/kernel/experts.hpp>
 #include <redco/kernel/linear.hpp>
@@ -101,6 +102,13 @@ struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
     at::Tensor mask = in.real;
     if constexpr (Context::template has<key_mask>) mask = ctx.template get<key_mask>();
     if (mask.defined() && mask.numel() == of.sequences * all) of.counted = mask;
+    if constexpr (Context::template has<nn::documents>) {
+      at::Tensor const& positions = ctx.template get<nn::documents>();
+      if (positions.defined() && positions.numel() == of.sequences * all) {
+        of.text = nn::detail::own_tokens(nn::detail::text_of_tokens(positions), in);
+        of.texts = of.sequences * all;
+      }
+    }
     if (in.cp == nullptr) return of;
     of.ranks = in.cp;
     of.part = &in.tokens;

@@ -14,6 +14,10 @@ namespace redco::nn::detail {
 /// no positions, so that attention need not keep documents apart.
 documents without_padding(documents const& given, at::Device device);
 
+/// Returns the index of the first token of each token's text in all rows, int64 [B, T], for the
+/// positions of tokens in their texts.
+at::Tensor text_of_tokens(at::Tensor const& positions);
+
 /// Sets the pass's members `real`, `text_lengths` and `own_text_lengths` for a call with the input
 /// `x` [B, T, ...] and its `rows`. `in.real` is the call's key mask, which has priority. `limit`:
 /// largest number of tokens of a text for which layers do not depend on the number; 0: none does.

@@ -14,29 +14,39 @@
 namespace redco::nn::detail {
 
 REDCO_INLINE documents without_padding(documents const& given, at::Device device) {
-  documents found = given;
-  if (given.value.defined() && given.value.dim() == 2 && !given.real.defined()) {
-    found.real = given.value.ge(0);
-    // Each token of padding is a document of its own, which no other token sees.
-    found.value = given.value.clamp_min(0);
-    // A recorded graph cannot depend on values of its batch.
-    if (tensors::graph_recording::of_thread() == nullptr) {
-      at::Tensor const here = tensors::to_cpu(given.value), real = here.ge(0);
-      if (real.all().item<bool>()) found = given;
-      at::Tensor const is_index = here.eq(at::arange(here.size(1), at::kLong));
-      if (is_index.logical_or(real.logical_not()).all().item<bool>()) found.value.reset();
-    }
+  if (!given.value.defined() || given.value.dim() != 2 || given.real.defined()) {
+    documents found = given;
+    if (found.value.defined()) found.value = found.value.to(device);
+    if (found.real.defined()) found.real = found.real.to(device);
+    return found;
   }
-  if (found.value.defined()) found.value = found.value.to(device);
-  if (found.real.defined()) found.real = found.real.to(device);
+  bool const recorded = tensors::graph_recording::of_thread() != nullptr;
+  tensors::graph_recording::scope const reads(nullptr);
+  at::Tensor const here = tensors::to_cpu(given.value), real = here.ge(0);
+  at::Tensor const there = given.value.to(device);
+  if (!recorded && real.all().item<bool>()) {
+    bool const is_one = here.eq(at::arange(here.size(1), at::kLong)).all().item<bool>();
+    return {is_one ? at::Tensor() : there};
+  }
+  // Each token of padding is a document of its own, which no other token sees.
+  documents found{there.clamp_min(0), there.ge(0)};
+  // A recorded graph cannot depend on the values of its first batch.
+  if (!recorded && here.eq(at::arange(here.size(1), at::kLong)).logical_or(real.logical_not()).all().item<bool>())
+    found.value.reset();
+  else if (auto& copies = tensors::cpu_copies::of_thread(); copies.find(given.value))
+    copies.add(found.value, here.clamp_min(0));
   return found;
+}
+
+REDCO_INLINE at::Tensor text_of_tokens(at::Tensor const& positions) {
+  return (at::arange(positions.numel(), positions.options()).view(positions.sizes()) - positions).clamp_min(0);
 }
 
 /// Returns the number of tokens of each token's document, int64 [B, T]. Padding does not count.
 inline at::Tensor document_lengths(at::Tensor const& positions, at::Tensor const& real) {
-  at::Tensor const starts = (at::arange(positions.size(1), positions.options()) - positions).clamp_min(0);
-  at::Tensor const ones = real.defined() ? real.to(at::kLong) : at::ones_like(positions);
-  return at::zeros_like(positions).scatter_add(1, starts, ones).gather(1, starts);
+  at::Tensor const text = text_of_tokens(positions).flatten();
+  at::Tensor const ones = real.defined() ? real.to(at::kLong).flatten() : at::ones_like(text);
+  return at::zeros_like(text).scatter_add(0, text, ones).gather(0, text).view(positions.sizes());
 }
 
 REDCO_INLINE void begin_texts(pass& in, at::Tensor const& x, documents const& rows, std::int64_t limit) {

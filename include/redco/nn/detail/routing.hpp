@@ -25,6 +25,10 @@ struct routed_sequences {
   std::int64_t sequences = 0;
   std::int64_t tokens = 0;  ///< Number of tokens of each sequence, including padding
   at::Tensor counted = {};
+  /// Number of each token's text, int64 [sequences, tokens of each], less than `texts`.
+  /// The auxiliary loss per sequence is then one per text. Undefined: each sequence is one text.
+  at::Tensor text = {};
+  std::int64_t texts = 0;
   /// Group of the ranks that have the other tokens of these sequences; null if there are none
   comm::group* ranks = nullptr;
   /// Record in which the router looks the tokens up at `place`; null: none

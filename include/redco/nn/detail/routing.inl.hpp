@@ -32,24 +32,38 @@ inline at::Tensor within_groups(at::Tensor const& scores, layers::routing_form c
 
 /// Returns the factors [groups of tokens, experts] of the summed probabilities in the auxiliary
 /// loss: coefficient * experts * (tokens routed to the expert) / (tokens of the group). The factors
-/// of the loss per sequence are also divided by k.
+/// of the loss per sequence are also divided by k. If sequences hold several texts, each token is a
+/// group, which has the factors of its text.
 inline at::Tensor balance_factors(at::Tensor const& chosen, std::int64_t experts, layers::routing_form const& form,
                                   routed_sequences const& of, at::TensorOptions const& options) {
   std::int64_t const k = chosen.size(1);
   bool const per_batch = form.balance == layers::balance_loss::per_batch;
-  std::int64_t const groups = per_batch ? 1 : of.sequences, tokens = per_batch ? chosen.size(0) : of.tokens;
+  bool const by_text = !per_batch && of.text.defined();
+  std::int64_t const groups = per_batch || by_text ? 1 : of.sequences;
+  std::int64_t const tokens = per_batch || by_text ? chosen.size(0) : of.tokens;
   at::Tensor const counted =
       of.counted.defined() ? of.counted.to(options.dtype()).reshape({groups, tokens, 1}) : at::ones({1, 1, 1}, options);
-  at::Tensor const loads = at::zeros({groups, experts}, options)
-                               .scatter_add_(1, chosen.view({groups, tokens * k}),
-                                             counted.expand({groups, tokens, k}).reshape({groups, tokens * k}));
-  at::Tensor sums = at::cat({loads, counted.expand({groups, tokens, 1}).sum(1)}, 1);
+  at::Tensor const each = counted.expand({groups, tokens, k}).reshape({groups, tokens * k});
+  at::Tensor sums;
+  if (by_text) {
+    at::Tensor const text = of.text.reshape({tokens});
+    at::Tensor const cells = (text.unsqueeze(1) * experts + chosen).flatten();
+    at::Tensor const loads = at::zeros({of.texts * experts}, options).scatter_add_(0, cells, each.flatten());
+    at::Tensor const counts =
+        at::zeros({of.texts}, options).scatter_add_(0, text, counted.expand({1, tokens, 1}).flatten());
+    sums = at::cat({loads.view({of.texts, experts}), counts.unsqueeze(1)}, 1);
+  } else {
+    at::Tensor const loads =
+        at::zeros({groups, experts}, options).scatter_add_(1, chosen.view({groups, tokens * k}), each);
+    sums = at::cat({loads, counted.expand({groups, tokens, 1}).sum(1)}, 1);
+  }
   if (of.ranks != nullptr) {
     comm::collective_label const label("counts of routed tokens");
     sums = of.ranks->all_reduced(sums);
   }
   double const factor = form.coefficient * static_cast<double>(experts) / (per_batch ? 1.0 : static_cast<double>(k));
-  return sums.narrow(1, 0, experts) / sums.narrow(1, experts, 1).clamp_min(1) * factor;
+  at::Tensor const factors = sums.narrow(1, 0, experts) / sums.narrow(1, experts, 1).clamp_min(1) * factor;
+  return by_text ? factors.index_select(0, of.text.flatten()) : factors;
 }
 
 /// Returns the auxiliary loss of the router's probabilities [tokens, experts], times the number of
@@ -62,8 +76,9 @@ inline at::Tensor balance_loss_of(at::Tensor const& probabilities, at::Tensor co
     at::NoGradGuard const constant;
     factors = balance_factors(chosen, experts, form, of, probabilities.options());
   }
+  bool const per_batch = form.balance == layers::balance_loss::per_batch;
   std::int64_t const groups = factors.size(0);
-  std::int64_t const tokens = form.balance == layers::balance_loss::per_batch ? chosen.size(0) : of.tokens;
+  std::int64_t const tokens = per_batch ? chosen.size(0) : of.text.defined() ? 1 : of.tokens;
   at::Tensor counting = probabilities;
   if (of.counted.defined() && of.ranks == nullptr) {
     // Autograd saves the mask itself, which belongs to the batch.
