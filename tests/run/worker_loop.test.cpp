@@ -371,4 +371,36 @@ TEST_CASE("a mean loss over unequal micro-batches of all ranks equals the mean o
   });
 }
 
+TEST_CASE("a worker whose replicas differ in one bit ends with 70, the rank and the parameter, and saves nothing") {
+  temporary_folder folder;
+  run_test::silence const quiet;
+  redco::deployer deployer(in(folder.path, {.dp = 3}));
+  std::string reason;
+  int const code = code_of([&] {
+    try {
+      deployer.run([&](redco::rank_context& rank) {
+        redco::worker worker(deployer, rank, {.steps = 4, .save_every = 2});
+        auto& net = worker.add("net", teacher{}, redco::sgd{.lr = 0.1});
+        for (worker.resume(); !worker.finished(); worker.end_step()) {
+          worker.update(net, worker.micro_batches(4), [&](redco::pass const& at) {
+            at::Tensor const x = inputs(at.first_example, at.examples);
+            at::Tensor const y = net.in(at)(x);
+            return redco::mean{(y - answers(x)).square().sum(), static_cast<double>(x.size(0))};
+          });
+          at::Tensor const value = net.store.find("up.weight")->value;
+          if (rank.rank == 1 && worker.step() == 3) static_cast<std::int64_t*>(value.data_ptr())[0] ^= 1;
+        }
+      });
+    } catch (redco::error const& e) {
+      reason = e.what();
+      throw;
+    }
+  });
+  CHECK(code == 70);
+  INFO(reason);
+  CHECK(reason.find("step 4: rank 1 holds other values of net.up.weight than rank 0") != std::string::npos);
+  CHECK(std::filesystem::exists(folder.path / "ckpts/step_2"));
+  CHECK_FALSE(std::filesystem::exists(folder.path / "ckpts/step_4"));
+}
+
 }  // namespace worker_test

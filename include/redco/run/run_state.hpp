@@ -127,7 +127,7 @@ class run_state {
 
   /// Saves a checkpoint of this step and returns its path. `to` contains the manifest data that
   /// only the caller knows, such as epoch and best values. Throws `error` with exit code 79 if a
-  /// parameter is not finite, and the errors of save_checkpoint.
+  /// parameter is not finite, with 70 if replicas differ, and the errors of save_checkpoint.
   std::filesystem::path save(workdir::save_options to);
 
   /// Returns the number of bytes of a checkpoint on disk, without the user's objects.

@@ -2,6 +2,7 @@
 
 #include <redco/run/run_state.hpp>
 
+#include <redco/ckpt/check_replicas.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/state_part.hpp>
@@ -174,7 +175,9 @@ REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
   for (network_state const* one : networks_) to.facts.updates[detail::updates_key(*one)] = one->updates;
   to.facts.mesh = rank_.mesh;
   to.facts.rng = {seed_, static_cast<std::uint64_t>(step_)};
-  auto const path = ckpt::save_checkpoint(to, parts(objects), rank_.world);
+  std::vector<ckpt::state_part> const all = parts(objects);
+  ckpt::check_replicas(all, rank_.world, step_);
+  auto const path = ckpt::save_checkpoint(to, all, rank_.world);
   saved_step_ = step_;
   return path;
 }
