@@ -65,6 +65,10 @@ template <class Model>
 int learn(Model const& model, redco::tokenizer::any_tokenizer const& tokenizer, labelled_data::data_set const& data,
           my_options const& o, std::string const& config, redco::save_model_options const& files, auto const& start) {
   bool const regression = o.texts.regression();
+  if (data.eval.size() < 2)
+    throw redco::error(redco::exit_code::data,
+                       "there is one example to measure, and scores need two: give --eval, or "
+                       "more examples in --data");
   std::int64_t const most = std::min(o.texts.max_tokens, model.config.context);
   auto const train = labelled_data::encoded(data.train, tokenizer, most, data.names, regression);
   auto const held_out = labelled_data::encoded(data.eval, tokenizer, most, data.names, regression);

@@ -49,6 +49,10 @@ expect(0 "labels: no, yes\n.*macro_f1 " --model "${WORK}/models/roberta" --new-h
 expect(0 "labels: no, yes\n.*macro_f1 " --model "${WORK}/run/model" --data "${WORK}/train.tsv" ${pairs} ${short} --mesh 1x2)
 expect(65 "llama, which this program does not run; give one of bert, roberta" --model "${WORK}/models/llama" --data "${WORK}/train.csv")
 
+# Scores need two examples.
+file(WRITE "${WORK}/single.csv" "text,label\ngood,3\n")
+expect(65 "one example to measure, and scores need two" ${short} --data "${WORK}/train.csv" --eval "${WORK}/single.csv")
+
 # Wrong data are one sentence with the file and the line.
 file(WRITE "${WORK}/empty.csv" "")
 file(WRITE "${WORK}/header.csv" "text,label\n")

@@ -215,5 +215,9 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   redco_add_test(demo.classification COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:classification>
     -DMAKE_MODELS=$<TARGET_FILE:make_models> -DWORK=${PROJECT_BINARY_DIR}/tests/demo_classification
     -P ${PROJECT_SOURCE_DIR}/tests/examples/classification.cmake)
+  # Each option of each program shows in the result, the log or a refusal.
+  set(options python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/examples/options.py $<TARGET_FILE_DIR:mnist> $<TARGET_FILE:make_models>)
+  redco_add_test(recipe.options COMMAND ${options} ${PROJECT_BINARY_DIR}/tests/options_drawn drawn)
+  redco_long_test(options COMMAND ${options} ${PROJECT_BINARY_DIR}/tests/options_all all)
   redco_demo_test(no_text 65 ARGUMENTS --text ${PROJECT_SOURCE_DIR}/no_such_file WORDS "no_such_file")
 endif()

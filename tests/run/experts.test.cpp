@@ -218,4 +218,7 @@ TEST_CASE("a model without experts refuses ep, and groups that cut the ranks alo
         "64 --zero-within 2: the 8 replicas on 1 machine do not divide into such groups of at least 2, each with all "
         "4 ranks along ep; give one of 4, 8");
   CHECK(reason_of(balanced{}, in(folder.path, {.ep = 3})).find("legal") != std::string::npos);
+  deployer_options checked = in(folder.path, {.ep = 2});
+  checked.check_saved = true;
+  CHECK(reason_of(balanced{}, checked).find("--check-saved with ranks along ep: ") != std::string::npos);
 }

@@ -1,13 +1,24 @@
-#include "mlp.hpp"
+#include "language.hpp"
 
+#include <redco/run/batch_tokens.hpp>
+#include <redco/run/unused_flags.hpp>
 #include <redco/workdir/run_recorder.hpp>
+#include <redco/options/given_flags.hpp>
+#include <redco/optimizer/groups.hpp>
 #include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/norm_kind.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/json/parse.hpp>
+#include <redco/meta/fields.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <set>
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace logs_test {
@@ -34,8 +45,10 @@ struct picture_batch {
   at::Tensor images, labels;
 };
 
+template <class Model, class Pipeline>
+using options_for_model = run_test::options_of<Model, std::remove_cvref_t<Pipeline>>;
 template <class Pipeline>
-using options_for = run_test::options_of<run_test::mlp, std::remove_cvref_t<Pipeline>>;
+using options_for = options_for_model<run_test::mlp, Pipeline>;
 
 TEST_CASE("the first fit prints the plan unless the program has printed it") {
   for (bool const asked : {false, true}) {
@@ -132,6 +145,141 @@ TEST_CASE("the unit of the rate follows the example type and can be set") {
   CHECK(unit_of(run_test::mlp_pipeline(), "") == "examples");
   CHECK(unit_of(pictures, "") == "images");
   CHECK(unit_of(pictures, "words") == "words");
+}
+
+/// Batches of token ids, of whose rows some ids are padding, in the forms that programs use.
+struct masked_ids {
+  at::Tensor input_ids, mask, labels;
+};
+struct plain_ids {
+  at::Tensor input_ids, labels;
+};
+struct target_ids {
+  at::Tensor source, source_mask, decoder_ids, labels;
+};
+
+TEST_CASE("tokens per second count the token ids that are not padding, and labels are counted apart") {
+  for (redco::mesh const& mesh : {redco::mesh{.dp = 1}, {.dp = 2}, {.dp = 2, .tp = 2}}) {
+    // Each row has eight ids, of which two are padding, and one label.
+    auto const pipeline = redco::collate([](std::span<std::int64_t const> ids) {
+                            auto const rows = static_cast<std::int64_t>(ids.size());
+                            at::Tensor const mask = at::arange(8).lt(6).expand({rows, 8});
+                            return masked_ids{at::arange(8 * rows).view({rows, 8}), mask, at::zeros({rows}, at::kLong)};
+                          }) |
+                          redco::loss([](auto const& net, masked_ids const& b) {
+                            at::Tensor const x = at::sin(b.input_ids.narrow(1, 0, 5).to(at::kDouble));
+                            return redco::mean{at::cross_entropy_loss(net(x), b.labels, {}, at::Reduction::Sum),
+                                               static_cast<double>(b.labels.numel())};
+                          });
+    temporary_folder folder;
+    options_for<decltype(pipeline)> o;
+    o.global_batch = 4;
+    REQUIRE(run_test::fit(in(folder.path, mesh), run_test::mlp{}, pipeline, run_test::numbers(9), o).code == 0);
+    std::istringstream rows(content_of(folder.path / "metrics.jsonl"));
+    std::int64_t steps = 0;
+    for (std::string row; std::getline(rows, row); ++steps) {
+      auto const parsed = redco::json::parse_json(row, "metrics.jsonl");
+      CHECK(parsed["tokens_per_second"].get<double>() ==
+            Approx(6 * parsed["labels_per_second"].get<double>()).epsilon(1e-9));
+    }
+    CHECK(steps == 3);
+    CHECK(events_of(folder.path).find("train/labels_per_second") != std::string::npos);
+  }
+}
+
+TEST_CASE("the tokens of a batch are its ids without those that masks, positions and labels mark as padding") {
+  using redco::run::tokens_of;
+  at::Tensor const ids = at::ones({2, 5}, at::kLong), mask = at::arange(5).lt(3).expand({2, 5});
+  CHECK(tokens_of(masked_ids{ids, mask, {}}) == 6);
+  CHECK(tokens_of(masked_ids{ids, {}, {}}) == 10);
+  CHECK(tokens_of(plain_ids{ids, {}}) == 10);
+  CHECK(tokens_of(redco::token_batch{ids, ids, at::arange(5).sub(2).expand({2, 5})}) == 6);
+  CHECK(tokens_of(redco::token_batch{ids, ids}) == 10);
+  // Six ids of the sources and two of each target
+  CHECK(tokens_of(target_ids{ids, mask, ids.narrow(1, 0, 3), at::tensor({1, 1, -100}).expand({2, 3})}) == 10);
+  CHECK(tokens_of(picture_batch{ids, ids}) == 0);
+}
+
+TEST_CASE("a trainer with an optimizer of its own warns of the flags that have no effect, by name") {
+  using redco::training_flags;
+  // Returns the warning of a trainer that make(deployer) makes; "" if there is none.
+  auto const warning_of = [](auto const& make) {
+    temporary_folder folder;
+    run_test::silence const quiet;
+    redco::deployer deployer(in(folder.path));
+    make(deployer);
+    std::string const all = quiet.text.str();
+    std::size_t const at = all.find("warning: "), end = all.find(" no effect", at);
+    return at == std::string::npos ? std::string() : all.substr(at + 9, end - at - 9);
+  };
+  training_flags const flags{.warmup = 7, .lr = 0.5, .weight_decay = 0.25, .beta1 = 0.8};
+  auto const with_flags = [&](auto const& rule, training_flags const& given) {
+    return warning_of([&](redco::deployer& on) {
+      redco::trainer const one(on, run_test::mlp{}, run_test::mlp_pipeline(), rule, given);
+    });
+  };
+  redco::adamw const own{.lr = 0.02, .beta1 = 0.8};
+  CHECK(with_flags(own, flags) == "--lr, --warmup, --weight-decay have");
+  CHECK(with_flags(own, {.rule = redco::optimizer::rule_kind::lion}) == "--optimizer has");
+  CHECK(with_flags(own, {.clip_norm = 0.5, .clip_kind = redco::optimizer::norm_kind::inf}) ==
+        "--clip-norm, --clip-kind have");
+  CHECK(with_flags(own, {.momentum = 0.5, .beta2 = 0.5}) == "--momentum, --beta2 have");
+  CHECK(with_flags(own, {}) == "");
+  redco::linear_decay const rate{.peak = flags.lr, .warmup = flags.warmup};
+  CHECK(with_flags(redco::adamw{.lr = rate, .beta1 = 0.8, .weight_decay = 0.25}, flags) == "");
+
+  // Flags of the command line that the program does not pass on
+  auto& program = redco::options::given_flags::of_program();
+  program = {flags, {"lr", "beta1"}};
+  auto const without_flags = [&](auto const& rule) {
+    return warning_of(
+        [&](redco::deployer& on) { redco::trainer const one(on, run_test::mlp{}, run_test::mlp_pipeline(), rule); });
+  };
+  CHECK(without_flags(own) == "--lr has");
+  CHECK(without_flags(redco::adamw{.lr = 0.5, .beta1 = 0.8}) == "");
+  program = {};
+  CHECK(without_flags(own) == "");
+}
+
+/// Options whose training flags are nested twice.
+struct inner {
+  redco::training_flags training;
+  static constexpr auto fields() { return redco::fields(redco::field<"training">(&inner::training, "training")); }
+};
+struct outer {
+  inner part;
+  double own = 1;
+  static constexpr auto fields() {
+    return redco::fields(redco::field<"part">(&outer::part, "a part"), redco::field<"own">(&outer::own, "own"));
+  }
+};
+
+TEST_CASE("the flags that a command line sets are those of the program's training flags, at any depth") {
+  outer const values{{{.lr = 0.5}}};
+  redco::options::given_flags found;
+  redco::options::note_given_flags(
+      values, [](std::string_view name) { return name == "lr" || name == "own" || name == "clip_norm"; }, found);
+  CHECK(found.names == std::set<std::string>{"lr", "clip_norm"});
+  CHECK(found.values.lr == 0.5);
+}
+
+TEST_CASE("--check-saved accepts inputs with gaps in memory, and logs what it has compared") {
+  temporary_folder folder;
+  redco::deployer_options where = in(folder.path, {.dp = 2});
+  where.check_saved = true;
+  auto const job = redco::collate([](std::span<std::int64_t const> ids) {
+                     return at::arange(10 * static_cast<std::int64_t>(ids.size())).remainder(11).view({-1, 10});
+                   }) |
+                   redco::loss([](auto const& net, at::Tensor const& ids) {
+                     at::Tensor const mask = at::ones({9, ids.size(0)}, at::kBool).t();
+                     return redco::cross_entropy(net(ids.slice(1, 0, -1), redco::key_mask{mask}), ids.slice(1, 1));
+                   });
+  options_for_model<redco::gpt2, decltype(job)> o;
+  o.global_batch = 4;
+  outcome const run = run_test::fit(where, run_test::tied, job, run_test::numbers(8), o);
+  INFO(run.reason);
+  CHECK(run.code == 0);
+  CHECK(count(run.log, "--check-saved: the first step saves what the layers declare") == 1);
 }
 
 TEST_CASE("terms of a loss and text samples reach TensorBoard") {

@@ -297,6 +297,12 @@ TEST_CASE("stages refuse options that exclude them, before any work") {
         where.stages = "2,2";
       },
       "--stages 2,2 without pipeline stages");
+  refused(
+      [](o& where) {
+        where.mesh = mesh{.dp = 1};
+        where.schedule = "gpipe";
+      },
+      "--schedule gpipe without pipeline stages");
 }
 
 namespace {

@@ -220,7 +220,13 @@ int loop(redco::deployer_options const& where, std::int64_t log_every, std::int6
         auto const s = static_cast<double>(worker.step());
         at::Tensor const bias = net.net->parameters().back();
         worker.update(net, {0 * bias.sum() + (s + 1) * (s + 1), 1});  // losses 1, 4, 9, 16, 25
-        worker.log("return", 10 * (rank.rank == 0 ? s : -1000));
+        // The mean of the values of both replicas is 20 s.
+        if (rank.rank == 0) {
+          worker.log("return", 10 * s);
+        } else {
+          worker.log("return", 20 * s);
+          worker.log("return", 30 * s);
+        }
         constexpr double errors[] = {3, 1, 2, 0.5, 4};
         auto const metrics = worker.evaluated({{"error", rank.rank == 0 ? errors[worker.step()] : 77}, {"return", -s}});
         if (rank.rank == 1) all_agree = all_agree && metrics.at("error") == errors[worker.step()];
@@ -258,7 +264,7 @@ TEST_CASE("a worker writes rows, evaluations and best checkpoints, and a resumed
     if (stop == 0) {
       CHECK(steps == std::vector<std::int64_t>{2, 4, 5});
       CHECK(losses == std::vector<double>{2.5, 12.5, 25});
-      CHECK(returns == std::vector<double>{5, 25, 40});
+      CHECK(returns == std::vector<double>{10, 50, 80});
     } else {
       CHECK(steps == std::vector<std::int64_t>{2, 5});
       CHECK(losses == std::vector<double>{2.5, 20.5});
@@ -324,6 +330,23 @@ TEST_CASE("a worker bears failing saves until three in a row have failed") {
     auto const best = redco::workdir::read_manifest((code == 0 ? ckpts : aside) / "min_error");
     CHECK(best.step == one.best);
   }
+}
+
+TEST_CASE("a worker refuses --check-saved, and its log names the mesh and the sums of gradients") {
+  temporary_folder const folder;
+  run_test::silence const quiet;
+  redco::deployer_options where = in(folder.path, {.dp = 2});
+  where.overlap = true;
+  auto const begin = [&] {
+    redco::deployer deployer(where);
+    deployer.run([&](redco::rank_context& rank) { redco::worker(deployer, rank, {.steps = 1}).end_step(); });
+  };
+  begin();
+  std::string const log = content_of(folder.path / "log.txt");
+  CHECK(log.find("mesh 2x1") != std::string::npos);
+  CHECK(log.find("gradients are summed over 2 replicas while backward runs") != std::string::npos);
+  where.check_saved = true;
+  CHECK(code_of(begin) == 64);
 }
 
 TEST_CASE("an evaluation of a worker has rank 0's result on all ranks") {

@@ -186,7 +186,7 @@ class bound_network {
     else if constexpr (std::is_same_v<First, nn::documents>)
       first = nn::detail::without_padding(first, net_->store().device());
     else if constexpr (std::is_same_v<decltype(first.value), at::Tensor>)
-      if (first.value.defined()) first.value = first.value.to(net_->store().device());
+      if (first.value.defined()) first.value = first.value.to(net_->store().device()).contiguous();
     auto const one = std::apply(
         [&](auto const&... entries) {
           return bound_network<M, std::remove_cvref_t<decltype(entries)>...>(net_, values_, *pass_, entries...);

@@ -36,12 +36,14 @@ parameter_store const& refused_temporary(T const& temporary_value) {
   return temporary_value;
 }
 
-/// Returns the network's input `x` on the device of the parameters. Converts a floating-point `x`
+/// Returns the network's input `x` on the device of the parameters, without gaps in memory. Layers
+/// would save a copy in place of a view such as ids.slice(1, 0, -1). Converts a floating-point `x`
 /// to the network's compute dtype.
 inline at::Tensor as_input(at::Tensor const& x, parameter_store const& store) {
   if (!x.defined()) return x;
   at::ScalarType const type = x.is_floating_point() ? tensors::scalar_type_of(store.compute()) : x.scalar_type();
-  return x.scalar_type() == type && x.device() == store.device() ? x : x.to(store.device(), type);
+  at::Tensor const own = x.scalar_type() == type && x.device() == store.device() ? x : x.to(store.device(), type);
+  return own.contiguous(own.suggest_memory_format());
 }
 
 /// Throws `error` with exit code 70 if a caller substitutes `passed` parameter tensors in a network

@@ -80,6 +80,10 @@ class computed_batches {
   /// last one. The pointer is valid until the next call.
   virtual data::micro_batch const* next() = 0;
 
+  /// Returns the number of token ids of the current micro-batch that are not padding. Returns 0 if
+  /// its batch has no token ids.
+  virtual std::int64_t tokens() const = 0;
+
   /// `keep` keeps the current micro-batch. `select` makes the kept micro-batch with index `index`
   /// the current one. `forget` drops all kept micro-batches.
   virtual void keep() = 0;

@@ -139,6 +139,10 @@ REDCO_INLINE void fit_loop::start() {
     network_.store.publish();
   }
   report_.run = state_.id();
+  if (where_.options().check_saved && network_.network().exchanges_rows())
+    throw error(exit_code::usage,
+                "--check-saved with ranks along ep: the rows that experts save follow from the routing, and cannot be "
+                "declared; give ep 1, or leave --check-saved out");
   if (where_.options().cuda_graph) {
     step_graphs::check(network_, rank_, job_.several_terms());
     graphs_.emplace(where_.device(rank_.rank));
@@ -150,10 +154,7 @@ REDCO_INLINE void fit_loop::start() {
           detail::smaller_rounds(network_.network(), *options_.global_batch, *options_.micro_batch, replicas());
       !text.empty())
     where_.log().line(text);
-  if (where_.options().zero > 0) where_.log().line(zero_text(where_.zero(), where_.mesh()));
-  if (std::int64_t const bytes = where_.gradient_bucket(); bytes > 0)
-    where_.log().quiet_line("gradients are summed over " + std::to_string(replicas()) +
-                            " replicas while backward runs, " + std::to_string(bytes) + " bytes at once");
+  log_choices(where_);
   if (where_.overlaps_shards())
     where_.log().quiet_line("the exchange between " + std::to_string(where_.mesh().tp) +
                             " shards overlaps their matrix products");
@@ -277,9 +278,10 @@ REDCO_INLINE void fit_loop::run_step(computed_batches& source, data::batch_step 
   state_.end_step();
   preempted_ = result.stop;
   if (!first()) return;
+  if (in.check_saved) where_.log().line("--check-saved: the first step saves what the layers declare");
   weights_.after_update(result, step());
   fit_event event{step(), epoch, result.loss, result.lr, result.grad_norm, {result.terms.begin(), result.terms.end()}};
-  recorder_->step(event, done_in_epoch, result.weight, at.global.size());
+  recorder_->step(event, done_in_epoch, {result.tokens, result.weight, at.global.size()});
   report_.after_step(event, recorder_->per_second());
   if (options_.on_step) user_call("on_step", step() - 1, [&] { options_.on_step(event); });
 }

@@ -108,6 +108,7 @@ class fit_work final : public step_work {
   }
 
   pass pass_without_examples() const override { return in_; }
+  std::int64_t tokens() const override { return tokens_; }
 
   void compute(step_executor& step, comm::replica_round const& round) override {
     next(round);
@@ -119,6 +120,7 @@ class fit_work final : public step_work {
  private:
   void next(comm::replica_round const& round) {
     data::micro_batch const* const part = user_call("collate", step_, [&] { return source_.next(); });
+    tokens_ += source_.tokens();
     now_ = in_.with_examples(part->first_example, std::ssize(part->examples)).with_round(round);
   }
 
@@ -128,7 +130,7 @@ class fit_work final : public step_work {
   pass in_, now_;
   /// Passes of the micro-batches that later chunks of a pipeline stage need again
   std::vector<pass> passes_;
-  std::int64_t step_;
+  std::int64_t step_, tokens_ = 0;
   step_graphs* graphs_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/run/deployer.hpp>
+#include <redco/run/process_choices.hpp>
 #include <redco/run/step_work.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/workdir/best_metrics.hpp>
@@ -8,7 +9,9 @@
 #include <redco/workdir/manifest.hpp>
 #include <redco/workdir/run_recorder.hpp>
 #include <redco/options/fit_options.hpp>
+#include <redco/options/value_text.hpp>
 #include <redco/log/run_log.hpp>
+#include <redco/shape/axis.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -19,6 +22,17 @@
 #include <vector>
 
 namespace redco::run {
+
+/// Logs choices of a run that no result shows: how replicas share state, which blocks are
+/// recomputed, and the bytes of gradients that one sum reduces while backward runs.
+inline void log_choices(deployer& where) {
+  if (where.options().zero > 0) where.log().line(zero_text(where.zero(), where.mesh()));
+  if (where.options().recompute.any())
+    where.log().quiet_line("recomputed blocks: " + options::to_text(where.options().recompute));
+  if (std::int64_t const bytes = where.gradient_bucket(); bytes > 0)
+    where.log().quiet_line("gradients are summed over " + std::to_string(where.mesh().size(shape::batch_axes)) +
+                           " replicas while backward runs, " + std::to_string(bytes) + " bytes at once");
+}
 
 /// A source of warnings about updates and loss terms in which no token or example counted, as when
 /// all labels are masked. Warns at the first, 10th, 100th ... occurrence of each kind. Used by rank
@@ -73,10 +87,10 @@ class loop_record {
   /// Adds the result of an update of one network. The next row of metrics.jsonl has the mean of the
   /// losses since the last row, and the latest learning rate and gradient norm.
   void updated(std::string const& network, step_result const& result);
-  /// Adds a value that the user logs. The next row of metrics.jsonl has the mean of the values
-  /// since the last row.
+  /// Adds a value that the user logs. The next row of metrics.jsonl has the mean of the values of
+  /// all replicas since the last row. Ranks may log different numbers of values.
   void value(std::string const& name, double value) {
-    if (rank_.rank == 0) add(name, value);
+    if (rank_.coordinate(shape::replica_axes) == 0) add(logged_, name, value);
   }
 
   /// Records an evaluation after `step` steps, and replaces `metrics` on all ranks by rank 0's
@@ -84,7 +98,8 @@ class loop_record {
   /// best checkpoint is to be kept.
   void evaluated(options::metric_map& metrics, std::int64_t step);
 
-  /// Ends step `step`: writes a row of metrics.jsonl if one is due.
+  /// Ends step `step`: writes a row of metrics.jsonl if one is due. All ranks call it; for a row,
+  /// rank 0 gathers the values of the other replicas.
   void end_step(std::int64_t step);
 
   /// Returns the checkpoint names, such as "min_loss", for which an evaluation of this step was the
@@ -103,15 +118,23 @@ class loop_record {
   void describe(workdir::fit_record& run) const;
 
  private:
+  /// Sum and number of the values of one name.
   struct mean_value {
     std::string name;
     double sum = 0;
     std::int64_t count = 0;
-  };
 
-  void add(std::string name, double value);
-  void set(std::string name, double value);
-  mean_value& found(std::string&& name);
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(name, sum, count);
+    }
+  };
+  using mean_values = std::vector<mean_value>;
+
+  static void add(mean_values& all, std::string const& name, double value);
+  static mean_value& found(mean_values& all, std::string const& name);
+  void set(std::string const& name, double value);
+  void gather_logged();
 
   deployer& where_;
   rank_context& rank_;
@@ -120,7 +143,10 @@ class loop_record {
   workdir::best_metrics best_;
   /// Writer of the outputs; set by begin() on rank 0 only.
   std::optional<workdir::run_recorder> recorder_;
-  std::vector<mean_value> row_;
+  mean_values row_;  ///< values of the next row; on rank 0 only
+  /// Values that the program has logged on this rank since the last row. Ranks of one replica log
+  /// equal values, of which the first rank's count.
+  mean_values logged_;
   std::vector<std::string> names_;
   options::metric_map evaluation_;
 };

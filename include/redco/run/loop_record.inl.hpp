@@ -3,6 +3,9 @@
 #include <redco/run/loop_record.hpp>
 
 #include <redco/run/run_state.hpp>
+#include <redco/comm/agreement.hpp>
+#include <redco/comm/group.hpp>
+#include <redco/workdir/object_bytes.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -16,41 +19,62 @@ REDCO_INLINE void loop_record::begin(std::int64_t after_step) {
   recorder_->begin_loop(steps_, after_step);
 }
 
-REDCO_INLINE loop_record::mean_value& loop_record::found(std::string&& name) {
-  auto at = std::find_if(row_.begin(), row_.end(), [&](mean_value const& one) { return one.name == name; });
-  if (at == row_.end()) at = row_.insert(row_.end(), mean_value{std::move(name)});
+REDCO_INLINE loop_record::mean_value& loop_record::found(mean_values& all, std::string const& name) {
+  auto at = std::find_if(all.begin(), all.end(), [&](mean_value const& one) { return one.name == name; });
+  if (at == all.end()) at = all.insert(all.end(), mean_value{name});
   return *at;
 }
 
-REDCO_INLINE void loop_record::add(std::string name, double value) {
-  mean_value& one = found(std::move(name));
+REDCO_INLINE void loop_record::add(mean_values& all, std::string const& name, double value) {
+  mean_value& one = found(all, name);
   one.sum += value;
   ++one.count;
 }
 
-REDCO_INLINE void loop_record::set(std::string name, double value) {
-  mean_value& one = found(std::move(name));
+REDCO_INLINE void loop_record::set(std::string const& name, double value) {
+  mean_value& one = found(row_, name);
   one.sum = value;
   one.count = 1;
 }
 
 REDCO_INLINE void loop_record::updated(std::string const& network, step_result const& result) {
   if (rank_.rank != 0 || result.weight == 0) return;
-  add(network + "/loss", result.loss);
-  for (auto const& [term, value] : result.terms) add(network + "/" + term, value);
+  add(row_, network + "/loss", result.loss);
+  for (auto const& [term, value] : result.terms) add(row_, network + "/" + term, value);
   set(network + "/lr", result.lr);
   set(network + "/grad_norm", result.grad_norm);
 }
 
+/// Adds the values that the replicas have logged since the last row to rank 0's row, in rank order.
+REDCO_INLINE void loop_record::gather_logged() {
+  std::vector<mean_values> of_ranks;
+  if (rank_.mesh.size(shape::batch_axes) == 1) {
+    of_ranks.push_back(std::exchange(logged_, {}));
+  } else {
+    comm::collective_label const label("logged values");
+    std::string const own = workdir::object_bytes(std::exchange(logged_, {}));
+    for (std::string const& bytes : comm::gather_texts(rank_.world, own))
+      workdir::read_object(bytes, of_ranks.emplace_back(), "logged values");
+  }
+  if (rank_.rank != 0) return;
+  for (mean_values const& values : of_ranks)
+    for (mean_value const& value : values) {
+      mean_value& one = found(row_, value.name);
+      one.sum += value.sum;
+      one.count += value.count;
+    }
+}
+
 REDCO_INLINE void loop_record::end_step(std::int64_t step) {
-  if (!recorder_ || (step - row_begin_ < log_every_ && step < steps_)) return;
+  if (step - row_begin_ < log_every_ && step < steps_) return;
+  gather_logged();
   std::vector<std::pair<std::string, double>> values;
   for (mean_value& one : row_) {
     if (one.count == 0) continue;
     values.emplace_back(one.name, one.sum / static_cast<double>(one.count));
     one.sum = 0, one.count = 0;
   }
-  recorder_->loop_step(step, step - row_begin_, values);
+  if (recorder_) recorder_->loop_step(step, step - row_begin_, values);
   row_begin_ = step;
 }
 

@@ -35,6 +35,9 @@ class loss_totals {
   /// so that the CPU need not wait for the device here.
   void add(terms const& loss);
 
+  /// Adds token ids of this rank, without padding, to the totals.
+  void add_tokens(std::int64_t count) { sums_.back() += static_cast<double>(count); }
+
   /// Sums the totals over all ranks; each rank calls it once. Returns true if `flag` is true on at
   /// least one rank.
   bool reduce(rank_context& rank, bool flag = false);
@@ -45,6 +48,9 @@ class loss_totals {
 
   /// Returns the largest count of a term, in tokens or examples; 0 if none counted.
   double weight() const;
+
+  /// Returns the number of token ids that all replicas have added.
+  double tokens() const { return sums_.back(); }
 
   /// Returns each term's name and its mean without the factor; the mean is NaN if the term's count
   /// is 0. Empty on ranks that had no examples; rank 0 always has some.
@@ -69,7 +75,11 @@ class loss_totals {
 
   void read_devices();
 
-  /// Totals: three numbers per term (sum times factor, sum, count), then the flag of reduce().
+  /// Value of the flag of reduce(), which is sent in one number with the tokens. A step has fewer
+  /// tokens, and the sum of 4,096 flags is an exact integer.
+  static constexpr double flag_value = 1099511627776;  // 2^40
+
+  /// Totals: three numbers per term (sum times factor, sum, count), then the number of tokens.
   std::array<double, cost::loss_total_numbers> sums_{};
   std::vector<std::string> names_;
 

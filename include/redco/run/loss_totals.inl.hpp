@@ -49,11 +49,13 @@ REDCO_INLINE bool loss_totals::reduce(rank_context& rank, bool flag) {
   // other ranks contribute values that are not finite, so that no rank's failure is lost.
   if (rank.coordinate(shape::axis::cp | shape::axis::tp) != 0 || rank.coordinate(shape::axis::pp) + 1 != rank.mesh.pp)
     for (double& sum : sums_) sum = std::isfinite(sum) ? 0 : sum;
-  sums_.back() = flag ? 1 : 0;
-  if (rank.world.size() == 1) return sums_.back() > 0;
+  if (rank.world.size() == 1) return flag;
+  if (flag) sums_.back() += flag_value;
   comm::collective_label const label("loss");
   rank.world.all_reduce(at::from_blob(sums_.data(), {static_cast<std::int64_t>(sums_.size())}, at::kDouble));
-  return sums_.back() > 0;
+  bool const any = sums_.back() >= flag_value;
+  sums_.back() = std::fmod(sums_.back(), flag_value);
+  return any;
 }
 
 REDCO_INLINE double loss_totals::loss() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/options/given_flags.hpp>
 #include <redco/options/parse.hpp>
 #include <redco/options/resolved.hpp>
 #include <redco/meta/fields.hpp>
@@ -31,6 +32,9 @@ int main_of(int argc, char const* const* argv, std::string_view about, Body&& bo
   return run::detail::run_program([&]() -> int {
     options::resolved<Options> const resolved = options::resolve<Options>(argc, argv, about);
     options::program_options() = options::agreed_options(resolved.values);
+    options::note_given_flags(
+        resolved.values, [&](std::string_view name) { return resolved.given(name); },
+        options::given_flags::of_program());
     auto const call = [&]() -> decltype(auto) {
       if constexpr (std::is_invocable_v<Body&, Options const&, options::resolved<Options> const&>) {
         return body(resolved.values, resolved);

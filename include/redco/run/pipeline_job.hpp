@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/run/batch_tokens.hpp>
 #include <redco/run/example_digest.hpp>
 #include <redco/run/fit_job.hpp>
 #include <redco/run/prediction.hpp>
@@ -77,6 +78,8 @@ class pipeline_batches final : public computed_batches {
     return &now_->source;
   }
 
+  std::int64_t tokens() const override { return now_->tokens; }
+
   void keep() override { kept_.push_back(now_); }
   void select(std::size_t index) override { now_ = kept_.at(index); }
   void forget() override { kept_.clear(); }
@@ -135,11 +138,13 @@ class pipeline_batches final : public computed_batches {
   /// A micro-batch whose tensors are on the network's device or are being copied to the device.
   struct placed_batch : data::prepared_batch<batch> {
     tensors::upload way;
+    std::int64_t tokens = 0;  ///< number of token ids that are not padding
   };
 
   static auto placed_on(at::Device device) {
     return [device](data::prepared_batch<batch> made) {
       placed_batch placed{std::move(made), {}};
+      placed.tokens = tokens_of(placed.batch);
       if (device != tensors::cpu_device()) placed.way = tensors::upload(placed.batch, device);
       return placed;
     };

@@ -65,7 +65,7 @@ REDCO_INLINE stage_schedule schedule_of(deployer_options const& o, mesh const& o
     if (o.chunks_per_stage > 1)
       refuse("--chunks-per-stage " + std::to_string(o.chunks_per_stage) +
              " without pipeline stages: give --n-pipeline-stages, or leave it out");
-    if (is_file)
+    if (o.schedule != "1f1b")
       refuse("--schedule " + o.schedule + " without pipeline stages: give --n-pipeline-stages, or leave it out");
     return {};
   }

@@ -263,7 +263,9 @@ REDCO_INLINE void step_executor::total() {
     values_->drop_all();
   }
   calls_.reset();
+  if (work_ != nullptr) totals_.add_tokens(work_->tokens());
   result_.stop = totals_.reduce(rank_, at_.stop);
+  result_.tokens = totals_.tokens();
   result_.loss = totals_.loss();
   result_.weight = totals_.weight();
   if (facts_.several_terms) result_.terms = totals_.by_name();

@@ -25,6 +25,7 @@ struct step_result {
   double loss = 0;
   /// Number of tokens or examples that counted in the loss; if 0, no parameter was updated.
   double weight = 0;
+  double tokens = 0;     ///< number of token ids of the global batch that are not padding
   double grad_norm = 0;  ///< norm of the mean gradient before clipping
   double lr = 0;
   /// True if at least one rank asked to end the run in order, for example after a signal.
@@ -52,6 +53,10 @@ class step_work {
   /// Returns the pass of a micro-batch without examples, with the settings of the others. A pass
   /// without rank, the default, means a training pass with default settings.
   virtual pass pass_without_examples() const { return {}; }
+
+  /// Returns the number of token ids, without padding, of the micro-batches that this rank has
+  /// computed in the step; 0 if the work does not count them.
+  virtual std::int64_t tokens() const { return 0; }
 
   /// Runs forward and backward of the next micro-batch and adds its loss and gradients to the step.
   virtual void compute(step_executor& step, comm::replica_round const& round) = 0;

@@ -8,6 +8,7 @@
 #include <redco/run/pipeline_job.hpp>
 #include <redco/run/planned.hpp>
 #include <redco/run/trained_network.hpp>
+#include <redco/run/unused_flags.hpp>
 #include <redco/run/verified_loop.hpp>
 #include <redco/run/verify_result.hpp>
 #include <redco/nn/network.hpp>
@@ -77,8 +78,17 @@ class trainer {
       !std::is_same_v<pipelines::loss_of<Pipeline, net, batch<Example>>, diag::ill_formed>;
 
   template <update::optimizer Optimizer>
-  trainer(deployer& where, M m, Pipeline pipeline, Optimizer const& optimizer, training_flags const& flags = {})
-      : trainer(by_rule(), where, std::move(m), std::move(pipeline), optimizer, flags) {}
+  trainer(deployer& where, M m, Pipeline pipeline, Optimizer const& optimizer)
+      : trainer(by_rule(), where, std::move(m), std::move(pipeline), optimizer, training_flags()) {
+    warn_of_unused_flags(optimizer, nullptr);
+  }
+  /// The optimizer flags have no effect, because `optimizer` replaces them. Logs a warning that
+  /// names the flags that are set to other values than the optimizer's.
+  template <update::optimizer Optimizer>
+  trainer(deployer& where, M m, Pipeline pipeline, Optimizer const& optimizer, training_flags const& flags)
+      : trainer(by_rule(), where, std::move(m), std::move(pipeline), optimizer, flags) {
+    warn_of_unused_flags(optimizer, &flags);
+  }
   trainer(deployer& where, M m, Pipeline pipeline, training_flags const& flags)
       : trainer(by_rule(), where, std::move(m), std::move(pipeline), flags.optimizer(), flags) {}
   trainer(trainer const&) = delete;
@@ -204,6 +214,11 @@ class trainer {
                                                                    where.device(rank.rank), where.zero());
                 }) {
     optimizer::check_rates(optimizer_);
+  }
+
+  template <class Rule>
+  void warn_of_unused_flags(Rule const& rule, training_flags const* flags) {
+    run::warn_of_unused_flags(flags, workdir::settings_of(model_, rule, where().compute()), where().log());
   }
 
   /// Compares the model and the optimizer between all processes, and returns the model. Throws

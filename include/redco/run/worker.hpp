@@ -184,8 +184,9 @@ class worker {
     return mean_loss_of(micro_batches, [&](redco::pass const& in) { return tensors::as_terms(loss(in), 1); });
   }
 
-  /// Adds a value of this step, under `name`, to metrics.jsonl, TensorBoard and the progress bar.
-  /// Only rank 0's values are used; a row has their mean over its steps.
+  /// Adds a value of this step, under `name`, to metrics.jsonl, TensorBoard and the progress bar. A
+  /// row has the mean of the values that all replicas have logged in its steps, so it does not
+  /// depend on the mesh. Replicas may log different numbers of values, or none.
   void log(std::string const& name, double value) { record_.value(name, value); }
 
   /// Records an evaluation of the networks. Call it after the step's updates. All ranks call it,

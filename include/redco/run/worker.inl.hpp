@@ -13,6 +13,7 @@
 #include <redco/workdir/fit_record.hpp>
 #include <redco/workdir/run_config.hpp>
 #include <redco/workdir/run_recorder.hpp>
+#include <redco/options/value_text.hpp>
 #include <redco/safetensors/names.hpp>
 #include <redco/json/value.hpp>
 #include <redco/diag/run_position.hpp>
@@ -50,12 +51,17 @@ REDCO_INLINE worker::worker(deployer& where, rank_context& rank, worker_options 
                 "a worker with pipeline stages: its steps are the program's own, which stages do not support; give "
                 "--n-pipeline-stages 1");
   if (where.options().cuda_graph) run::step_graphs::refuse("a worker's steps are the program's own");
+  if (where.options().check_saved)
+    throw error(exit_code::usage,
+                "--check-saved compares the first step of a fit, and a worker's steps are the program's own; leave it "
+                "out");
   if (where.verified() != nullptr) verifier_ = std::make_unique<run::loop_verifier>(*where.verified(), rank);
   if (rank_.rank == 0 && !verifier_) {
     where_.claim_workdir();
     if (std::string const again = where_.failures().begin_start(); !again.empty()) where_.log().warning(again);
     where_.summary().emplace();
-    if (where.options().zero > 0) where_.log().line(run::zero_text(where.zero(), rank.mesh));
+    where_.log().quiet_line("mesh " + options::to_text(rank.mesh));
+    run::log_choices(where_);
   }
   settings_["steps"] = std::to_string(options.steps);
   settings_.merge(workdir::config_settings(options.config));

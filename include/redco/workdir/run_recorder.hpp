@@ -33,16 +33,23 @@ void write_results(std::filesystem::path const& file, json::json_value const& re
 /// and result files. A failed write does not end the run, but is counted.
 class run_recorder {
  public:
-  /// Opens the outputs in `workdir`. `unit`: unit of the throughput. For "tokens", the weight of
-  /// the loss is counted per second, for all other units the number of examples.
+  /// Sizes of a step's global batch.
+  struct step_size {
+    double tokens = 0;  ///< number of token ids without padding; 0 if the batch has no token ids
+    double weight = 0;  ///< number of tokens or examples that counted in the loss
+    std::int64_t examples = 0;
+  };
+
+  /// Opens the outputs in `workdir`. `unit`: unit of the throughput. For "tokens", the throughput
+  /// counts token ids, and the row of a step also has the labels per second, which are the weight
+  /// of the loss. For all other units, the throughput counts examples.
   run_recorder(log::console& where, log::run_log& log, std::filesystem::path workdir, std::int64_t steps_done,
                std::string unit);
 
   void begin_epoch(int epoch, int epochs, std::int64_t steps, std::int64_t done, std::int64_t run_left);
 
-  /// Records a training step over `examples` examples. `weight`: number of tokens or examples that
-  /// counted in its loss.
-  void step(fit_event const& e, std::int64_t done_in_epoch, double weight, std::int64_t examples);
+  /// Records a training step.
+  void step(fit_event const& e, std::int64_t done_in_epoch, step_size const& size);
 
   /// Starts the record of a worker's loop of `total` steps, of which `done` are done already. Each
   /// call of loop_step() then records `steps` steps with named values.

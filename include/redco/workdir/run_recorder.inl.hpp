@@ -59,9 +59,9 @@ REDCO_INLINE double run_recorder::rate_of(double items) {
   return seconds > 0 ? items / seconds : 0;
 }
 
-REDCO_INLINE void run_recorder::step(fit_event const& e, std::int64_t done_in_epoch, double weight,
-                                     std::int64_t examples) {
-  double const items = unit_ == "tokens" ? weight : static_cast<double>(examples);
+REDCO_INLINE void run_recorder::step(fit_event const& e, std::int64_t done_in_epoch, step_size const& size) {
+  bool const in_tokens = unit_ == "tokens";
+  double const items = !in_tokens ? static_cast<double>(size.examples) : size.tokens > 0 ? size.tokens : size.weight;
   double const rate = rate_of(items);
   items_ += items;
   // A step without weight has no loss.
@@ -71,6 +71,11 @@ REDCO_INLINE void run_recorder::step(fit_event const& e, std::int64_t done_in_ep
   std::vector<std::pair<std::string, double>> values = {
       {"train/lr", e.lr}, {"train/grad_norm", e.grad_norm}, {"train/" + unit_ + "_per_second", rate}};
   if (loss) values.emplace_back("train/loss", *loss);
+  if (in_tokens && size.tokens > 0) {
+    double const labels = rate * size.weight / size.tokens;
+    row.more.emplace_back("labels_per_second", labels);
+    values.emplace_back("train/labels_per_second", labels);
+  }
   for (auto const& [name, value] : e.metrics) {
     row.more.emplace_back(name, value);
     if (!std::isnan(value)) values.emplace_back("train/term/" + name, value);
