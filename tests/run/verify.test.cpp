@@ -13,6 +13,8 @@
 #include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/layer/activations.hpp>
+#include <redco/layer/attention.hpp>
+#include <redco/layer/attention_traits.hpp>
 #include <redco/layer/norms.hpp>
 #include <redco/adapt/plan/with_lora.hpp>
 
@@ -21,6 +23,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iostream>
+#include <numeric>
 #include <span>
 #include <sstream>
 #include <string>
@@ -40,6 +43,9 @@ struct own_linear : redco::linear<In, Out> {};
 
 /// A user's layer that drops every second row of a rank.
 struct local_dropout : redco::layers::featurewise_layer {};
+
+/// A user's layer that sends a message between the shards, which no fact states.
+struct silent_sum : redco::layers::featurewise_layer {};
 
 }  // namespace verify_test
 
@@ -63,8 +69,21 @@ struct redco::module<verify_test::local_dropout, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const&) const {
-    at::Tensor const kept = at::arange(x.local().size(0), x.local().options()).remainder(2);
-    return x.like(x.local() * kept.unsqueeze(-1));
+    std::vector<std::int64_t> sizes(static_cast<std::size_t>(x.local().dim()), 1);
+    sizes[0] = x.local().size(0);
+    return x.like(x.local() * at::arange(sizes[0], x.local().options()).remainder(2).view(sizes));
+  }
+};
+
+template <class X>
+struct redco::module<verify_test::silent_sum, X> {
+  template <class Config>
+  explicit module(redco::nn::builder<Config>&) {}
+
+  template <class Context>
+  tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
+    ctx.tp().all_reduce(at::ones({3}, at::kDouble));
+    return x;
   }
 };
 
@@ -141,6 +160,9 @@ TEST_CASE("micro-batches, batch norm and a loss of several terms agree with one 
                                        {"weighted", {(each * b.weights).sum(), b.weights.sum().item<double>()}, 0.5}}};
                        });
   check_agrees(run_test::mlp{}, several);
+  redco::run::verify_result const sent = verified(run_test::mlp{}, several, {.dp = 2, .tp = 2});
+  CHECK(sent.messages_remark.empty());
+  CHECK(sent.messages.size() == 3);
 }
 
 namespace {
@@ -247,6 +269,44 @@ TEST_CASE("the messages of a step equal the planned messages") {
       CHECK(one.counted_calls > 0);
       CHECK(one.equal());
     }
+  }
+}
+
+TEST_CASE("messages that no fact states are a difference, and messages that the plan does not know are not") {
+  using wrong = named<"sum", silent_sum>;
+  redco::run::verify_result const found = found_in<up, relu, wrong, down>({.tp = 2}, dtype::f64);
+  CHECK(mentions(found.first, "the messages of a step over tp: "));
+  CHECK(mentions(found.first, " planned are "));
+  CHECK(found.rows.front().worst() < 1);
+
+  run_test::options_of<gpt2, decltype(language())> o;
+  o.frozen = {"h.0.*"};
+  redco::run::verify_result const frozen = verified(tied, language(), {.tp = 2}, o);
+  CHECK(frozen.ok());
+  CHECK(frozen.messages.empty());
+  CHECK(mentions(frozen.text(), "messages: not compared with the plan: the plan counts gradients of frozen layers"));
+}
+
+namespace {
+
+/// A decoder whose second block has a layer with a mistake.
+struct staged {
+  using branch = sequential<named<"fc", linear<12, 12>>, named<"drop", local_dropout>>;
+  using attention = causal_attention<12, 2, redco::layers::rotary<>>;
+  using block = sequential<residual<named<"attn", attention>>, residual<named<"mlp", branch>>>;
+  using net = sequential<named<"wte", embedding<11, 12>>, named<"h", repeat<2, block>>,
+                         named<"head", redco::layers::language_head<11, 12>>>;
+  no_config config;
+};
+
+}  // namespace
+
+TEST_CASE("verify names the first layer that differs on pipeline stages") {
+  for (dtype const type : {dtype::f64, dtype::bf16}) {
+    redco::run::verify_result const found = verified(staged{}, language(), {.pp = 2, .dp = 2}, {}, type);
+    INFO(found.text() << found.verdict());
+    CHECK(mentions(found.first, "step 1"));
+    CHECK(found.layer == "h.0.mlp.drop");
   }
 }
 
@@ -450,6 +510,33 @@ TEST_CASE("a worker's loop in bf16 agrees with one rank, and its mistakes are fo
   CHECK(mentions(right.verdict(), "agree in 4 updates of 16 parameters"));
   CHECK(mentions(verified_loop_of({.dp = 2}, slip::global_count, dtype::bf16).first, "(first) in f64, the loss"));
   CHECK(mentions(verified_loop_of({.dp = 2}, slip::own_weights, dtype::bf16).first, "step 4 (mean) in f64, update of"));
+}
+
+TEST_CASE("the first layer that differs in a worker's loop is named") {
+  run_test::silence const quiet;
+  temporary_folder const folder;
+  deployer where(in(folder.path, {.dp = 2}));
+  using wrong = model_of<sequential<up, relu, named<"drop", local_dropout>, down>>;
+  redco::run::verify_result const result = redco::run::verify(where, [&](rank_context& rank) {
+    worker worker(where, rank, {.steps = 5});
+    auto& first = worker.add("first", run_test::mlp{}, adamw{.lr = 1e-2});
+    auto& second = worker.add("second", wrong{}, adamw{.lr = 1e-2});
+    auto const loss_of = [](auto const& one, pass const& in) {
+      std::vector<std::int64_t> ids(static_cast<std::size_t>(in.examples));
+      std::iota(ids.begin(), ids.end(), in.first_example);
+      auto const b = run_test::mlp_batch_of(ids);
+      return mean{run_test::losses_of(one.in(in)(b.x), b).sum(), static_cast<double>(in.examples)};
+    };
+    for (worker.resume(); !worker.finished(); worker.end_step()) {
+      auto const rows = worker.micro_batches(6);  // three for each replica
+      worker.update(first, rows, [&](pass const& in) { return loss_of(first, in); });
+      worker.update(second, rows, [&](pass const& in) { return loss_of(second, in); });
+    }
+  });
+  INFO(result.text() << result.verdict());
+  CHECK(mentions(result.first, "step 1, update 2 (second), the loss"));
+  CHECK(result.layer == "drop");
+  CHECK(mentions(result.verdict(), "the first layer that computes otherwise is drop"));
 }
 
 TEST_CASE("a parameter that one rank alone changes is found and named") {

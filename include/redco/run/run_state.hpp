@@ -3,6 +3,7 @@
 #include <redco/run/deployer.hpp>
 #include <redco/run/network_state.hpp>
 #include <redco/nn/pass.hpp>
+#include <redco/nn/watches.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/comm/group.hpp>
@@ -96,6 +97,9 @@ class run_state {
   /// index of this rank's first example in the step's global batch.
   redco::pass pass(std::int64_t first, std::int64_t examples, bool training = true) const;
 
+  /// Sets the observer of layers in training passes, which must outlive them; null for none.
+  void watch_layers(nn::layer_watch* layers) { layers_ = layers; }
+
   /// Returns the largest of the signal numbers `own` that the ranks pass; 0 if no rank has received
   /// a signal. All ranks call it, so that all end the run together.
   int signal_of_all(int own) const;
@@ -148,6 +152,7 @@ class run_state {
   std::filesystem::path start_;  ///< checkpoint from which the run continues; empty for a new run
   workdir::manifest::branch_facts branch_;
   bool older_are_aside_ = false;
+  nn::layer_watch* layers_ = nullptr;
 };
 
 }  // namespace redco::run

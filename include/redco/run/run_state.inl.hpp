@@ -63,7 +63,13 @@ REDCO_INLINE void run_state::end_step() {
 }
 
 REDCO_INLINE redco::pass run_state::pass(std::int64_t first, std::int64_t examples, bool training) const {
-  return pass_of_step(where_, rank_, seed_, step_, training).with_examples(first, examples);
+  redco::pass in = pass_of_step(where_, rank_, seed_, step_, training).with_examples(first, examples);
+  if (training && layers_ != nullptr) {
+    in.layers = layers_;
+    in.recompute = {};
+    in.shard_lane = nullptr;
+  }
+  return in;
 }
 
 REDCO_INLINE int run_state::signal_of_all(int own) const {

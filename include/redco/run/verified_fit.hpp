@@ -66,6 +66,7 @@ class verified_fit {
     /// Reason why the step's messages cannot be compared with the plan; empty if they can be
     /// compared.
     std::string not_planned;
+    bool several_terms = false;  ///< true if the loss has several terms
   };
 
   /// The runs that compute in one dtype.

@@ -5,6 +5,7 @@
 #include <redco/run/computing_in.hpp>
 #include <redco/run/fit_job.hpp>
 #include <redco/run/fit_work.hpp>
+#include <redco/run/loss_totals.hpp>
 #include <redco/run/planned.hpp>
 #include <redco/run/run_state.hpp>
 #include <redco/run/stage_choices.hpp>
@@ -27,6 +28,23 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace redco::run::detail {
+
+/// Returns the reason why the plan does not know the messages of a network's step; empty if it
+/// does.
+inline std::string reason_without_plan(network_state const& state, rank_context const& rank) {
+  if (state.network().exchanges_rows()) return "the rows that experts exchange follow from the routing";
+  for (nn::stored_parameter const& one : state.store.parameters()) {
+    if (!one.trainable) return "the plan counts gradients of frozen layers, which a step may leave out";
+    for (shape::place const& cut : one.plan.fact.places)
+      if (rank.mesh.cp > 1 && cut.axis == shape::axis::tp && cut.sharers(rank.mesh.tp) > 1)
+        return "the plan counts keys and values along cp once, and several shards hold and send them";
+  }
+  return "";
+}
+
+}  // namespace redco::run::detail
 
 namespace redco::run {
 
@@ -51,15 +69,15 @@ REDCO_INLINE verify_result verified_fit::run(std::int64_t steps) {
       exact = compare_step(one, exact ? &*exact : nullptr);
       if (differing || verify_result_of({compared_.back()}, where_.mesh(), one.computed, false).ok()) continue;
       differing = compared_.back();
-      if (where_.mesh().pp == 1) {
-        bool const forward = differing->step.loss > 1 || differing->step.count > 1;
-        layer = first_layer(step, forward, differing->tolerance.activation);
-      }
+      bool const forward = differing->step.loss > 1 || differing->step.count > 1;
+      layer = first_layer(step, forward, differing->tolerance.activation);
     }
   }
   verify_result result = verify_result_of(compared_, where_.mesh(), where_.compute());
   result.messages = std::move(of_messages_.messages);
   result.messages_remark = std::move(of_messages_.messages_remark);
+  for (verify_messages const& one : result.messages)
+    if (result.first.empty() && !one.equal()) result.first = one.difference();
   result.replayed = replayed_;
   result.layer = std::move(layer);
   result.forward_differs = differing && (differing->step.loss > 1 || differing->step.count > 1);
@@ -151,13 +169,12 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
   step_measure::begin(rank, at.network->store.device());
   step_result const result = one.run(work, {at.step, options::run_length_of(settings_, examples).steps});
   done.sent = step_measure::end(rank, at.network->store.device());
+  done.not_planned = detail::reason_without_plan(*at.network, rank);
   if (source->own_step()) done.not_planned = "the program takes its steps itself";
-  else if (at.network->network().exchanges_rows())
-    done.not_planned = "the rows that experts exchange follow from the routing";
-  else if (job->several_terms()) done.not_planned = "the loss has several terms";
   else if (std::ssize(done.activations->calls()) != next.micro_batches * at.network->network().blocks().chunks() ||
            next.full_rounds != next.rounds)
     done.not_planned = "the network is not called once for each example";
+  done.several_terms = job->several_terms();
   at.position = next.next;
   ++at.step;
   done.update = recorder.take(result);
@@ -169,9 +186,8 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
 REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, computed_step const& own,
                                                  verify_result& result) const {
   result.messages.clear();
-  result.messages_remark = !with_.planned              ? "the model has an encoder"
-                           : !settings_.frozen.empty() ? "the fit freezes parameters that the plan trains"
-                                                       : own.not_planned;
+  result.messages_remark =
+      !with_.planned ? "the model has an encoder, whose lengths the step does not record" : own.not_planned;
   if (!result.messages_remark.empty()) {
     result.messages_remark = "not compared with the plan: " + result.messages_remark;
     return;
@@ -204,6 +220,10 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
     run.micro_batches = std::ssize(sizes) / where_.options().chunks_per_stage;
     add(with_.planned(run, rank.coordinate(shape::axis::pp)), true);
   }
+  // A loss of several terms sums its counts over the replicas before backward.
+  if (own.several_terms && rank.mesh.size(shape::batch_axes) > 1)
+    planned[shape::group_name(rank.mesh, shape::batch_axes)] +=
+        {1, static_cast<std::int64_t>(loss_totals::most_terms * sizeof(double)), 0, 0};
   std::map<std::string, shape::traffic> sent;
   for (shape::axes some; some.bits < own.sent.sent.size(); ++some.bits)
     sent[shape::group_name(rank.mesh, some)] = own.sent.over(some);
@@ -212,9 +232,6 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
     if (sum.calls + plan.calls > 0)
       result.messages.push_back({name, plan.calls, sum.calls, plan.payload_bytes, sum.payload_bytes});
   }
-  for (verify_messages const& one : result.messages)
-    if (!one.equal())
-      result.messages_remark = "over " + one.over + " not as planned: the loss or a layer sends what no fact states";
 }
 
 }  // namespace redco::run

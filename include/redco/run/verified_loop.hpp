@@ -5,6 +5,7 @@
 #include <redco/run/update_noise.hpp>
 #include <redco/run/verify_records.hpp>
 #include <redco/run/verify_result.hpp>
+#include <redco/nn/watches.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/torch.hpp>
@@ -46,7 +47,7 @@ class verified_loop {
  private:
   friend class loop_verifier;
 
-  enum class purpose { record, shake, compare };
+  enum class purpose { record, shake, compare, observe };
 
   struct event {
     std::string name;
@@ -54,6 +55,7 @@ class verified_loop {
   };
 
   void compare(tensors::function_ref<void(rank_context&)> f);
+  void find_layer(tensors::function_ref<void(rank_context&)> f, std::size_t first);
 
   deployer& where_;
   std::int64_t wanted_;
@@ -67,6 +69,13 @@ class verified_loop {
   std::vector<update_noise> noise_;  ///< noise of each update of `alone_`
   std::int64_t steps_ = 0;           ///< number of steps that the recorded loop ran on one rank
   std::vector<compared_update> compared_;
+
+  /// Index of the first update that differs, among those of its run
+  std::size_t observed_ = 0;
+  bool forward_differs_ = false;
+  double activation_ = 0;                      ///< allowed difference of activations
+  std::unique_ptr<activation_record> layers_;  ///< activations of the observed update on one rank
+  std::string layer_;                          ///< path of the first layer that differs
 };
 
 /// The part of a worker that records or compares its updates for --verify; one per worker. All
@@ -81,6 +90,10 @@ class loop_verifier {
   /// Begins the loop: stores the networks' current values, from which the first step's changes
   /// count.
   void begin();
+
+  /// Returns the observer to use in training passes, which records activations; null if none are
+  /// needed.
+  nn::layer_watch* layers() const { return layers_.get(); }
 
   /// Returns the observer to pass to the next optimizer step, which records the step's update.
   step_watch& watch() { return of_update_; }
@@ -105,11 +118,13 @@ class loop_verifier {
   };
 
   void take(std::string const& name, update_record record);
+  void observe();
 
   verified_loop& all_;
   rank_context& rank_;
   update_recorder of_update_;
   std::vector<std::unique_ptr<followed>> networks_;
+  std::unique_ptr<activation_record> layers_;
   std::size_t events_ = 0;
   std::int64_t updates_of_step_ = 0;
   std::int64_t changing_steps_ = 0;

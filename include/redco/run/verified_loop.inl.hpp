@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -58,7 +60,26 @@ REDCO_INLINE void verified_loop::compare(tensors::function_ref<void(rank_context
   exact_.clear();
   shaken_.clear();
   purpose_ = purpose::compare;
+  std::size_t const first = compared_.size();
   where_.run_ranks(f);
+  find_layer(f, first);
+}
+
+/// Runs the loop again up to the first update that differs, and finds the layer that differs in it.
+/// `first`: index of the run's first comparison. Does nothing if no update differs.
+REDCO_INLINE void verified_loop::find_layer(tensors::function_ref<void(rank_context&)> f, std::size_t first) {
+  for (std::size_t i = first; i < compared_.size(); ++i) {
+    if (verify_result_of({compared_[i]}, where_.mesh(), where_.compute(), false).ok()) continue;
+    verify_step const& step = compared_[i].step;
+    if (!step.has_loss) return;
+    observed_ = i - first;
+    forward_differs_ = step.loss > 1 || step.count > 1;
+    activation_ = compared_[i].tolerance.activation;
+    purpose_ = purpose::observe;
+    where_.run_alone(f);
+    where_.run_ranks(f);
+    return;
+  }
 }
 
 REDCO_INLINE verify_result verified_loop::result() const {
@@ -66,11 +87,14 @@ REDCO_INLINE verify_result verified_loop::result() const {
     throw error(exit_code::usage, "verify: the worker's loop ended before its first step: give it steps to compare");
   verify_result all = verify_result_of(compared_, where_.mesh(), where_.compute());
   all.messages_remark = "not compared with the plan: the program takes its steps itself";
+  all.layer = layer_;
+  all.forward_differs = forward_differs_;
   return all;
 }
 
 REDCO_INLINE loop_verifier::loop_verifier(verified_loop& all, rank_context& rank) : all_(all), rank_(rank) {
   if (rank.first_of_process) all.has_worker_ = true;
+  if (all.purpose_ == verified_loop::purpose::observe) layers_ = std::make_unique<activation_record>(true);
 }
 
 REDCO_INLINE void loop_verifier::add(std::string const& name, network_state const& network) {
@@ -119,12 +143,14 @@ REDCO_INLINE void loop_verifier::end_step(std::int64_t step) {
 }
 
 REDCO_INLINE bool loop_verifier::done(std::int64_t steps) const {
+  if (all_.purpose_ == verified_loop::purpose::observe && events_ > all_.observed_) return true;
   if (all_.purpose_ != verified_loop::purpose::record) return steps >= all_.steps_;
   return changing_steps_ >= all_.wanted_;
 }
 
 REDCO_INLINE void loop_verifier::take(std::string const& name, update_record record) {
   using purpose = verified_loop::purpose;
+  if (all_.purpose_ == purpose::observe) return observe();
   if (all_.purpose_ != purpose::compare) {
     auto& events = all_.purpose_ == purpose::record ? all_.alone_ : all_.shaken_;
     events.push_back({name, std::move(record)});
@@ -138,6 +164,23 @@ REDCO_INLINE void loop_verifier::take(std::string const& name, update_record rec
   compared_update one = compare_updates(rank_, name + (computed == all_.computed_ ? "" : " in f64"), record,
                                         all_.alone_[at].record, all_.noise_[at], computed);
   if (rank_.first_of_process) all_.compared_.push_back(std::move(one));
+}
+
+/// Ends an update in a run that records activations. The ranks of the mesh find the first layer
+/// that differs in the observed update.
+REDCO_INLINE void loop_verifier::observe() {
+  std::size_t const event = events_++;
+  if (event < all_.observed_) return layers_->clear();
+  if (event > all_.observed_) return;
+  layers_->stop();
+  if (!all_.layers_) {
+    all_.layers_ = std::move(layers_);
+    return;
+  }
+  bool const in_order = layers_->calls().size() == all_.layers_->calls().size();
+  std::string const found =
+      differing_layer(rank_, *layers_, *all_.layers_, all_.forward_differs_, all_.activation_, in_order);
+  if (rank_.first_of_process) all_.layer_ = found;
 }
 
 }  // namespace redco::run

@@ -104,10 +104,19 @@ class activation_record final : public nn::layer_watch {
   };
   std::vector<call_record> const& calls() const { return calls_; }
 
+  /// Forgets the calls recorded so far.
+  void clear() {
+    calls_.clear();
+    path_.clear();
+  }
+  /// Ends recording: later calls are not recorded.
+  void stop() { stopped_ = true; }
+
  private:
   void add(std::string const& layer, bool is_output, activation const& x);
 
   bool keeps_;
+  bool stopped_ = false;
   std::vector<call_record> calls_;
   std::vector<std::string> path_;
 };
@@ -117,9 +126,9 @@ class activation_record final : public nn::layer_watch {
 /// gradient differs. `forward`: true if the losses differ, too. Returns a phrase such as "the loss
 /// function" if no layer is to blame, and an empty text if the layer is unknown. All ranks call it,
 /// each with its own records. `tolerance`: largest allowed difference, relative to the largest
-/// element.
+/// element. `in_order`: true if a call with the same index in both records is the same call.
 std::string differing_layer(rank_context& rank, activation_record const& own, activation_record const& alone,
-                            bool forward, double tolerance);
+                            bool forward, double tolerance, bool in_order = false);
 
 }  // namespace redco::run
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace redco::run {
 
@@ -56,6 +57,8 @@ REDCO_INLINE update_record update_recorder::take(step_result const& result) {
 }
 
 REDCO_INLINE void activation_record::call(at::Tensor const& x, pass const& in) {
+  path_.clear();
+  if (stopped_) return;
   call_record one;
   one.sizes = x.sizes().vec();
   if (in.cp != nullptr) one.sizes[1] = in.tokens.all;
@@ -135,6 +138,26 @@ inline bool differs(at::Tensor const& own, activation_record::call_record const&
   return !(off <= tolerance * largest);
 }
 
+/// Returns pairs of indices of the moments that two calls of a network have in common: the inputs
+/// and outputs of equal layers. A pipeline stage has the moments of its own layers only; its first
+/// input is not the network's.
+inline std::vector<std::pair<std::size_t, std::size_t>> common_moments(
+    std::vector<activation_record::moment> const& own, std::vector<activation_record::moment> const& alone) {
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (own[i].layer.empty() && own.size() != alone.size()) continue;
+    auto const is_same = [&](activation_record::moment const& one) {
+      return one.layer == own[i].layer && one.is_output == own[i].is_output;
+    };
+    auto const found = std::find_if(alone.begin() + static_cast<std::ptrdiff_t>(next), alone.end(), is_same);
+    if (found == alone.end()) continue;
+    next = static_cast<std::size_t>(found - alone.begin());
+    pairs.emplace_back(i, next++);
+  }
+  return pairs;
+}
+
 /// Returns the path of the layer that gave the recorded value with index `at`. If the value is a
 /// layer's input, this is the layer with the last output before it. Returns "the input of the
 /// network" if there is no such output.
@@ -150,7 +173,8 @@ inline std::string producer_path(std::vector<activation_record::moment> const& m
 namespace redco::run {
 
 REDCO_INLINE std::string differing_layer(rank_context& rank, activation_record const& own,
-                                         activation_record const& alone, bool forward, double tolerance) {
+                                         activation_record const& alone, bool forward, double tolerance,
+                                         bool in_order) {
   at::NoGradGuard const no_grad;
   double const none = -1e9;
   // Negated index of the first moment whose value differs, and index of the last moment whose
@@ -158,10 +182,11 @@ REDCO_INLINE std::string differing_layer(rank_context& rank, activation_record c
   double found[] = {none, none};
   for (auto const& one : own.calls())
     for (auto const& other : alone.calls()) {
-      if (one.number != other.number || one.moments.size() != other.moments.size()) continue;
-      for (std::size_t i = 0; i < one.moments.size(); ++i) {
-        auto const &here = one.moments[i], &there = other.moments[i];
-        auto const index = static_cast<double>(i);
+      if (one.number != other.number || (in_order && &one - own.calls().data() != &other - alone.calls().data()))
+        continue;
+      for (auto const& [here_index, there_index] : detail::common_moments(one.moments, other.moments)) {
+        auto const &here = one.moments[here_index], &there = other.moments[there_index];
+        auto const index = static_cast<double>(there_index);
         if (detail::differs(here.value, one, there.value, other, rank, tolerance))
           found[0] = std::max(found[0], -index);
         if (here.gradient && there.gradient &&

@@ -79,6 +79,9 @@ struct verify_messages {
   std::int64_t planned_calls = 0, counted_calls = 0, planned_bytes = 0, counted_bytes = 0;
 
   bool equal() const { return planned_calls == counted_calls && planned_bytes == counted_bytes; }
+
+  /// Returns a phrase with the planned and the counted messages.
+  std::string difference() const;
 };
 
 /// The result of --verify: differences between the first steps of the user's training on one rank
@@ -90,8 +93,7 @@ struct verify_result {
   std::vector<verify_step> steps;
   std::vector<verify_row> rows;  ///< one row per parameter, largest differences first
   std::vector<verify_messages> messages;
-  /// Reason why the messages were not compared with the plan, or a remark about a difference; empty
-  /// if they are equal.
+  /// Reason why the messages were not compared with the plan; empty if they were.
   std::string messages_remark;
   /// Number of choices of experts with tied scores that the ranks of this process made as one rank
   std::int64_t replayed = 0;

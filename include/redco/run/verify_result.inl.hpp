@@ -46,6 +46,12 @@ REDCO_INLINE verify_tolerance verify_tolerance::of(at::ScalarType computed) {
   return {few, few, few, 1.0 / 16, few, 1.0 / 16, few / 4, computed == at::kFloat ? 1e-3 : 0.2, 0.02};
 }
 
+REDCO_INLINE std::string verify_messages::difference() const {
+  return "the messages of a step over " + over + ": " + std::to_string(counted_calls) + " calls with " +
+         std::to_string(counted_bytes) + " bytes, planned are " + std::to_string(planned_calls) + " with " +
+         std::to_string(planned_bytes) + "; the loss or a layer sends what no fact states";
+}
+
 REDCO_INLINE std::string verify_result::verdict() const {
   std::string const compared = options::to_text(mesh) + " and one rank";
   if (ok()) {

@@ -56,6 +56,7 @@ REDCO_INLINE worker::worker(deployer& where, rank_context& rank, worker_options 
                 "--check-saved compares the first step of a fit, and a worker's steps are the program's own; leave it "
                 "out");
   if (where.verified() != nullptr) verifier_ = std::make_unique<run::loop_verifier>(*where.verified(), rank);
+  if (verifier_) state_.watch_layers(verifier_->layers());
   if (rank_.rank == 0 && !verifier_) {
     where_.claim_workdir();
     if (std::string const again = where_.failures().begin_start(); !again.empty()) where_.log().warning(again);
