@@ -135,16 +135,19 @@ TEST_CASE("content in parts is given as a list to templates that read lists, and
 
 TEST_CASE("an empty object of a tool is false, and JSON of empty values has no line breaks") {
   if (!rt::detail::jinja_template::available) return;
-  std::string const tools = R"({"tools": [{"name": "f", "parameters": {}}]})";
-  auto const text = [&](std::string const& jinja) {
-    return in_jinja(jinja).text(std::vector<rt::chat_message>{{"user", "a"}}, false, tools);
+  auto const text = [&](std::string const& jinja, std::string const& tool = R"({"name": "f", "parameters": {}})") {
+    return in_jinja(jinja).text(std::vector<rt::chat_message>{{"user", "a"}}, false, "{\"tools\": [" + tool + "]}");
   };
-  CHECK(
-      text(
-          "{% for t in tools %}{% if t.parameters %}yes{% else %}no{% endif %} {{ t.parameters | tojson }}{% endfor %}") ==
-      "no {}");
+  std::string const tested = "{% for t in tools %}{% if t.parameters %}yes{% else %}no{% endif %}";
+  std::string const with_list = R"({"name": "f", "parameters": {}, "required": []})";
+  CHECK(text(tested + " {{ t.parameters | tojson }}{% endfor %}") == "no {}");
+  CHECK(text(tested + "{% endfor %}", with_list) == "no");
   CHECK(text("{{ tools | tojson(indent=2) }}") == "[\n  {\n    \"name\": \"f\",\n    \"parameters\": {}\n  }\n]");
+  CHECK(text("{{ tools[0] | tojson }}", with_list) == with_list);
   CHECK(text("{% for t in tools %}{{ t.parameters }}{% endfor %}") == "{}");
+  CHECK(refusal([&] {
+          text(tested + "{{ t.required | tojson }}{% endfor %}", with_list);
+        }).starts_with("a/chat_template.jinja tests an empty object, and writes an empty list"));
 }
 
 TEST_CASE("values that Jinja cannot append to a text are refused") {

@@ -101,40 +101,50 @@ class chat_renderer {
     return count;
   }
 
-  /// Replaces empty objects of schemas and calls by empty lists. Counts both.
-  static void empty_objects(json::json_value& value, std::size_t& objects, std::size_t& lists) {
-    if (value.is_array() && value.empty()) ++lists;
-    if (!value.is_structured()) return;
+  /// Calls `use` for each empty object of a schema or a call, and counts empty lists.
+  template <class Value, class Use>
+  static std::size_t each_empty_object(Value& value, Use const& use) {
+    std::size_t lists = value.is_array() && value.empty() ? 1 : 0;
+    if (!value.is_structured()) return lists;
     for (auto one = value.begin(); one != value.end(); ++one) {
       bool const named =
           value.is_object() && (one.key() == "properties" || one.key() == "parameters" || one.key() == "arguments");
       if (named && one->is_object() && one->empty()) {
-        *one = json::json_value::array();
-        ++objects;
+        use(*one);
       } else {
-        empty_objects(*one, objects, lists);
+        lists += each_empty_object(*one, use);
       }
     }
+    return lists;
+  }
+
+  static std::string with_braces(std::string text) {
+    for (std::size_t at = text.find("[]"); at != std::string::npos; at = text.find("[]", at + 2))
+      text.replace(at, 2, "{}");
+    return text;
   }
 
   /// Renders a template. An empty object is false in Jinja and true in minja. A text that depends
   /// on this is rendered with empty lists in the place of empty objects.
-  static std::string render(jinja_template const& which, json::json_value const& variables) {
-    json::json_value other = variables;
-    std::size_t objects = 0, lists = 0;
-    empty_objects(other, objects, lists);
+  std::string render(jinja_template const& which, json::json_value const& variables) const {
+    std::size_t objects = 0;
+    std::size_t const lists = each_empty_object(variables, [&](json::json_value const&) { ++objects; });
     std::string text = which.render(variables);
-    if (objects == 0 || lists > 0) return text;
+    if (objects == 0) return text;
+    json::json_value other = variables;
+    each_empty_object(other, [](json::json_value& one) { one = json::json_value::array(); });
     std::string falsy;
     try {
       falsy = which.render(other, "{}");
     } catch (error const&) {
       return text;
     }
-    std::string printed = falsy;
-    for (std::size_t at = printed.find("[]"); at != std::string::npos; at = printed.find("[]", at + 2))
-      printed.replace(at, 2, "{}");
-    return printed == text ? text : falsy;
+    if (with_braces(falsy) == with_braces(text)) return text;
+    if (lists > 0 && falsy != which.render(other, "[]"))
+      throw error(exit_code::data, source_ +
+                                       " tests an empty object, and writes an empty list as JSON, which is not "
+                                       "computed here: leave empty lists out of \"tools\"");
+    return falsy;
   }
 
   json::json_value variables_of(json::json_value const& messages, bool asks, json::json_value const& extra) const {
