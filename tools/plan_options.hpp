@@ -120,8 +120,8 @@ struct plan_options {
             .in_group("communication"),
         field_like<redco::deployer_options, "gradient_bucket">(&o::gradient_bucket),
         field<"device_memory">(&o::device_memory,
-                               "bytes that a rank may hold, with their unit, such as 40GiB: the report says if the run "
-                               "fits; default: no limit")
+                               "bytes that a rank may hold, with their unit, such as 40GiB or 80GB: the report says if "
+                               "the run fits; default: no limit")
             .in_group("report"),
         field<"format">(&o::format, "format of the report").in_group("report"),
         field<"output">(&o::output, "file to write the report to; default: standard output").in_group("report"),

@@ -38,6 +38,7 @@
 #include <redco/pretrained/pretrained.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/sequence_parallel.hpp>
+#include <redco/log/run_log.hpp>
 
 #include <redco/options/overlap.hpp>
 #include <redco/options/parse.hpp>
@@ -248,6 +249,8 @@ exit_code run(int argc, char const* const* argv) {
   if (config.empty()) refuse("no model; write redco-plan config.json, or --help to list all options");
   plan_options const& o = options.values;
   redco::pretrained_folder const folder(config);
+  // Standard output may be the input of another program.
+  if (!folder.unused().empty()) std::cerr << redco::log::unused_text("config.json", folder.unused()) << std::endl;
   kept_state const optimizer = state_of(o.optimizer);
   return folder.visit([&]<class Model>(Model const& model) {
     if (o.sequence_parallel) return plan(redco::models::sequence_parallel<Model>{model.config}, optimizer, o, config);

@@ -28,11 +28,15 @@ TEST_CASE("bytes are a number and a unit") {
   CHECK(redco::options::parse_bytes("1.5KiB") == 1536);
   CHECK(redco::options::parse_bytes("0.125MiB") == redco::shape::KiB(128));
   CHECK(redco::options::parse_bytes("3TiB") == redco::GiB(3072));
+  CHECK(redco::options::parse_bytes("80GB") == 80'000'000'000);
+  CHECK(redco::options::parse_bytes("1.5KB") == 1500);
+  CHECK(redco::options::parse_bytes("0.125MB") == 125'000);
+  CHECK(redco::options::parse_bytes("2TB") == 2'000'000'000'000);
 }
 
 TEST_CASE("text that is not a number of bytes is refused with the expected format") {
   CHECK(refusal("10") == "'10' has no unit; write 10GiB, or KiB, MiB or TiB");
-  CHECK(refusal("40GB") == "'40GB' has the unknown unit 'GB'; use KiB, MiB, GiB or TiB");
+  CHECK(refusal("40Gb") == "'40Gb' has the unknown unit 'Gb'; use KiB, MiB, GiB or TiB, or KB, MB, GB or TB");
   CHECK(refusal("").find("is no number of bytes") != std::string::npos);
   CHECK(refusal("-4GiB").find("is no number of bytes") != std::string::npos);
   CHECK(refusal("99999999999999999999GiB").find("is no number of bytes") != std::string::npos);

@@ -281,9 +281,16 @@ TEST_CASE("the command of a found plan names its level of ZeRO and the kept bloc
   found.plans.emplace_back().run = {.mesh = {.dp = 4}, .load = {6, 90}};
   std::string const whole = redco::report::search_text(found, space);
   CHECK(whole.find("mesh      micro-batch") != std::string::npos);
+  CHECK(whole.find("\nnot tried: meshes with cp, which divides the tokens") != std::string::npos);
   CHECK(whole.ends_with("run: --mesh 4x1 --dtype f32 --global-batch 24 --micro-batch 6\n"));
   found.plans[0].run.zero = 3;
   found.plans[0].run.zero_keep = 2;
+  redco::cost::search_result none;
+  none.smallest.run = {.mesh = {.dp = 4}, .load = {6, 90}};
+  CHECK(
+      redco::report::search_text(none, space)
+          .ends_with("\nnot tried: meshes with cp, which divides the tokens of each example, or ep, which divides "
+                     "experts\ntake more ranks, a shorter sequence or more memory, or plan such a mesh with --mesh\n"));
   std::string const shares = redco::report::search_text(found, space);
   CHECK(shares.find("mesh      zero  micro-batch") != std::string::npos);
   CHECK(shares.ends_with("run: --mesh 4x1 --zero 3 --zero-keep 2 --dtype f32 --global-batch 24 --micro-batch 6\n"));

@@ -12,7 +12,8 @@
 namespace redco::options {
 
 /// Returns the number of bytes written in `text`, such as "1.5GiB": an unsigned number with at most
-/// three decimals, directly followed by KiB, MiB, GiB or TiB.
+/// three decimals, directly followed by its unit. KiB, MiB, GiB and TiB are powers of 1,024. KB,
+/// MB, GB and TB are powers of 1,000, as vendors state the memory of devices.
 ///
 /// Throws `error` with exit code 64 for any other text, for zero, and for 2^63 bytes or more.
 std::int64_t parse_bytes(std::string_view text);

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -30,20 +31,22 @@ REDCO_INLINE std::int64_t parse_bytes(std::string_view text) {
       thousandths += digit_value * (*rest - '0');
   }
   std::string_view const unit(rest, static_cast<std::size_t>(end - rest));
-  constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB"};
-  std::int64_t size = 1024;
-  for (std::string_view const known : units) {
-    if (unit == known) {
+  constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB"}, decimal[] = {"KB", "MB", "GB", "TB"};
+  std::int64_t binary_size = 1024, decimal_size = 1000;
+  for (std::size_t i = 0; i < std::size(units); ++i) {
+    if (unit == units[i] || unit == decimal[i]) {
+      std::int64_t const size = unit == units[i] ? binary_size : decimal_size;
       std::int64_t const bytes =
           shape::saturating_add(shape::saturating_multiply(whole, size), thousandths * size / 1000);
       if (bytes == 0) refuse("is nothing; write a budget such as 40GiB");
       if (bytes == shape::saturated) refuse("is more than 63 bits can count; write a budget such as 40GiB");
       return bytes;
     }
-    size *= 1024;
+    binary_size *= 1024;
+    decimal_size *= 1000;
   }
   if (unit.empty()) refuse("has no unit; write " + std::string(text) + "GiB, or KiB, MiB or TiB");
-  refuse("has the unknown unit '" + std::string(unit) + "'; use KiB, MiB, GiB or TiB");
+  refuse("has the unknown unit '" + std::string(unit) + "'; use KiB, MiB, GiB or TiB, or KB, MB, GB or TB");
   return 0;
 }
 

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,6 +35,10 @@ inline std::string flags_text(cost::found_plan const& best, cost::search_space c
          std::to_string(space.load.batch) + " --micro-batch " + std::to_string(run.load.batch) +
          (best.sequence_parallel ? ", of the model as redco::models::sequence_parallel" : "");
 }
+
+/// Line about the meshes that a search does not try.
+inline constexpr std::string_view untried =
+    "not tried: meshes with cp, which divides the tokens of each example, or ep, which divides experts\n";
 
 /// Returns the order of a plan's pipeline stages with their chunks per stage, such as "interleaved
 /// 2", or "-" for one stage.
@@ -89,12 +95,13 @@ REDCO_INLINE std::string search_text(cost::search_result const& found, cost::sea
                           detail::hosts_text(space.hosts) + ", " + detail::examples_text(space.load) + " a step";
   if (found.plans.empty())
     return "no plan fits " + detail::bytes_text(space.budget) + " on every rank (" + run + "); the smallest peak is\n" +
-           detail::plan_table({found.smallest}).text() + "take more ranks, a shorter sequence or more memory\n";
+           detail::plan_table({found.smallest}).text() + std::string(detail::untried) +
+           "take more ranks, a shorter sequence or more memory, or plan such a mesh with --mesh\n";
   auto const end = found.plans.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.plans.size()));
   return run + ": " + std::to_string(found.plans.size()) + " plans" +
          (space.budget > 0 ? " fit " + detail::bytes_text(space.budget) + " on every rank" : "") +
          "; step times are predicted\n" + detail::plan_table({found.plans.begin(), end}).text() +
-         "run: " + detail::flags_text(found.plans.front(), space) + "\n";
+         std::string(detail::untried) + "run: " + detail::flags_text(found.plans.front(), space) + "\n";
 }
 
 }  // namespace redco::report
