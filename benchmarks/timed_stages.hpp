@@ -36,6 +36,24 @@ struct sleeping_config {
   std::int64_t blocks = 1, forward = 10'000, backward = 20'000, jitter = 0;
 };
 
+/// The simulated clock of a rank, in microseconds. While a thread has one, blocks do not sleep. Hidden
+/// states and gradients carry the time at which their sender had computed them.
+struct simulated_clock {
+  double now = 0;
+
+  static simulated_clock*& of_thread() {
+    thread_local simulated_clock* own = nullptr;
+    return own;
+  }
+
+  /// Computes for `duration` microseconds, as soon as `arrived` has arrived. Returns the time in a
+  /// tensor of its shape.
+  at::Tensor compute(at::Tensor const& arrived, std::int64_t duration) {
+    now = std::max(now, arrived.max().item<double>()) + static_cast<double>(duration);
+    return at::full_like(arrived, now);
+  }
+};
+
 /// The identity, as a function whose forward and backward sleep.
 struct sleeping_function : redco::tensors::recorded_function<sleeping_function> {
   static void sleep(std::int64_t microseconds, std::int64_t jitter) {
@@ -47,11 +65,14 @@ struct sleeping_function : redco::tensors::recorded_function<sleeping_function> 
                             std::int64_t backward, std::int64_t jitter) {
     ctx->saved_data["backward"] = backward;
     ctx->saved_data["jitter"] = jitter;
+    if (simulated_clock* const own = simulated_clock::of_thread()) return own->compute(x, forward);
     sleep(forward, jitter);
     return x.clone();
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list const& gradient) {
+    if (simulated_clock* const own = simulated_clock::of_thread())
+      return {own->compute(gradient[0], ctx->saved_data["backward"].toInt()), {}, {}, {}};
     sleep(ctx->saved_data["backward"].toInt(), ctx->saved_data["jitter"].toInt());
     return {gradient[0], {}, {}, {}};
   }
@@ -142,6 +163,30 @@ inline step_times measured(redco::rank_context& me, redco::schedule::pipeline_ki
   }
   double const asleep = 1e-6 * static_cast<double>(micros * (config.forward + config.backward));
   return {best, 1 - asleep / best};
+}
+
+/// Returns the times of the same step on simulated clocks of the ranks, which do not depend on the
+/// machine. All ranks of a mesh of pipeline stages must call it.
+inline step_times clocked(redco::rank_context& me, redco::schedule::pipeline_kind order, std::int64_t micros,
+                          sleeping_config config = {}) {
+  int const stages = me.mesh.pp;
+  config.blocks = stages;
+  sleeping_model const model{config};
+  redco::run::trained_network<sleeping_model> net(
+      model, redco::plan_of(model, me.mesh, std::vector<std::int64_t>(static_cast<std::size_t>(stages), 1)),
+      redco::sgd{.lr = 0}, redco::dtype::f64, 3, me.rank, {});
+  net.store.publish();
+  redco::run::step_executor step(net, me,
+                                 {.micro_batches = micros, .rounds = micros, .full_rounds = micros, .schedule = order});
+  sleeping_work work(net, me);
+  simulated_clock own;
+  simulated_clock::of_thread() = &own;
+  step.run(work, {0, 1});
+  simulated_clock::of_thread() = nullptr;
+  at::Tensor const end = at::full({1}, own.now, at::kDouble);
+  me.world.all_reduce(end, redco::comm::reduce_op::max);
+  double const makespan = end.item<double>();
+  return {1e-6 * makespan, 1 - static_cast<double>(micros * (config.forward + config.backward)) / makespan};
 }
 
 /// Returns the times of the same step by schedule::simulate, without transfers.

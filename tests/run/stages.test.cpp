@@ -141,10 +141,10 @@ TEST_CASE("stages of LLaMA with shared key-value heads compute the gradients and
 TEST_CASE("stages of T5 compute the gradients and updates of one rank") { check_meshes(translator, reversal(), 4); }
 
 TEST_CASE("stages of BERT compute the gradients and updates of one rank") {
-  check_meshes(classifier, text_classes(), 3);
+  check_meshes(classifier, text_classes(), 4);
 }
 
-TEST_CASE("stages of ViT compute the gradients and updates of one rank") { check_meshes(viewer, picture_classes(), 3); }
+TEST_CASE("stages of ViT compute the gradients and updates of one rank") { check_meshes(viewer, picture_classes(), 4); }
 
 TEST_CASE("every schedule and cut of stages computes the gradients and updates of one rank") {
   temporary_folder const folder;

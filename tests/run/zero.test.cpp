@@ -66,7 +66,8 @@ void check_equal(Model const& model, mesh const& on, std::int64_t micro_batch, c
 }
 
 TEST_CASE("losses, norms, parameters and optimizer states are those of a run without shares") {
-  for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 4}, {.dp = 2, .tp = 2}, {.dp = 3, .tp = 2}})
+  for (mesh const& on :
+       {mesh{.dp = 2}, {.dp = 3}, {.dp = 4}, {.dp = 2, .tp = 2}, {.dp = 3, .tp = 2}, {.dp = 4, .tp = 2}})
     check_equal(tied, on, 1);
   for (mesh const& on : {mesh{.dp = 3}, {.dp = 2, .tp = 2}}) check_equal(tied, on, 0);
   llama const shared{{.vocab = 23, .context = 16, .width = 12, .ffn = 20, .heads = 2, .kv_heads = 1, .layers = 2}};
@@ -122,6 +123,16 @@ TEST_CASE("without clipping, parameters and states are bit-equal in f32 and bf16
       }
 }
 
+/// The largest differences of losses, gradient norms and states, and of the losses of evaluations.
+struct run_difference {
+  double losses, norms, state, evaluation;
+};
+
+run_difference difference_of(outcome const& a, outcome const& b) {
+  return {run_test::difference(a.losses, b.losses), run_test::difference(a.norms, b.norms), distance(a.state, b.state),
+          std::abs(a.evaluation.at("loss") - b.evaluation.at("loss"))};
+}
+
 TEST_CASE("every optimizer that treats elements alone, frozen parameters, groups and adapters keep shares") {
   temporary_folder const folder;
   auto const check = [&](auto const& model, auto const& optimizer, std::vector<std::string> const& frozen = {},
@@ -135,17 +146,29 @@ TEST_CASE("every optimizer that treats elements alone, frozen parameters, groups
       o.eval = numbers(4);
     };
     outcome const whole = changed(model, where, optimizer, change);
+    // The noise of bf16 is measured: the largest difference to whole runs on one and two replicas,
+    // which sum in other orders. Shares of gradients round the sum of each micro-batch to bf16.
+    run_difference noise{5e-11, 5e-11, 5e-11, 5e-11};
+    for (int replicas = 1; type != dtype::f64 && replicas < 3; ++replicas) {
+      deployer_options other = where;
+      other.mesh = mesh{.dp = replicas};
+      run_difference const found = difference_of(whole, changed(model, other, optimizer, change));
+      noise.losses = std::max(noise.losses, found.losses);
+      noise.norms = std::max(noise.norms, found.norms);
+      noise.state = std::max(noise.state, found.state);
+      noise.evaluation = std::max({noise.evaluation, found.evaluation, noise.losses * whole.losses.back()});
+    }
     where.gradient_bucket = 1.0 / 1024;
     for (int const level : {1, 2, 3}) {
-      // Shares of gradients round the sum of each micro-batch to bf16.
-      double const tolerance = type == dtype::f64 ? 1e-10 : level == 1 ? 1e-6 : 0.1;
       outcome const shares = changed(model, with_zero(where, level), optimizer, change);
       INFO(optimizer.name << " level " << level << " " << whole.reason << shares.reason);
       REQUIRE(whole.losses.size() == 6);
-      CHECK(run_test::difference(whole.losses, shares.losses) < std::min(tolerance, 1e-2));
-      CHECK(run_test::difference(whole.norms, shares.norms) < tolerance);
-      CHECK(distance(whole.state, shares.state) < tolerance);
-      CHECK(std::abs(whole.evaluation.at("loss") - shares.evaluation.at("loss")) < std::min(tolerance, 1e-2));
+      run_difference const found = difference_of(whole, shares);
+      auto const bound = [&](double of_noise) { return type != dtype::f64 && level == 1 ? 1e-6 : 2 * of_noise; };
+      CHECK(found.losses < bound(noise.losses));
+      CHECK(found.norms < bound(noise.norms));
+      CHECK(found.state < bound(noise.state));
+      CHECK(found.evaluation < bound(noise.evaluation));
     }
   };
   check(tied, sgd{.lr = 1e-2, .momentum = 0.9});
