@@ -390,6 +390,17 @@ TEST_CASE("a completion ends with one end id, and a saved folder stops at the en
   CHECK(saved(".").find("answers end with the token 6, which is no special token") != std::string::npos);
 }
 
+TEST_CASE("a completion that ends with the end token has the ids of one without it", "[outside]") {
+  std::filesystem::path const where = shared_folder() / "cases" / "49-completion-ends-twice";
+  std::error_code absent;
+  if (!std::filesystem::exists(where, absent)) return skip("no cases");
+  redco::pretrained_folder const folder(where / "base");
+  auto const plain = folder.encoded(redco::data::read_conversations(where / "plain.jsonl"));
+  CHECK(folder.encoded(redco::data::read_conversations(where / "ends.jsonl")) == plain);
+  CHECK(std::count(plain.front().ids.begin(), plain.front().ids.end(), 0) == 1);
+  CHECK(plain.front().ids.back() == 0);
+}
+
 TEST_CASE("conversations are encoded by the chat template, prompts and completions between begin and end ids") {
   if (!redco::tokenizer::detail::jinja_template::available) return;
   temporary_folder const folder;
