@@ -244,8 +244,8 @@ expect(1 "attn.o.lora_A.weight x2 .*mlp.down.lora_A.weight x2 .*parameters train
 string(REPEAT "{\"prompt\": \"To be or\", \"completion\": \" not to be\"}\n{\"prompt\": \"that is\", \"completion\": \" the question\"}\n"
   6 asked)
 file(WRITE "${WORK}/asked.jsonl" "${asked}")
-expect(0 "12 conversations, 0 of them cut at 16 tokens.*self_attn.q.lora_A.weight x2 .*parameters trained" lora --model "${WORK}/llama"
-  --conversations "${WORK}/asked.jsonl" --context 16 --hold-out 5 --rank 1 --max-steps 2 --global-batch 4 --bound 2 --dtype f32 --quiet
+expect(0 "12 conversations, 0 of them cut at 24 tokens.*self_attn.q.lora_A.weight x2 .*parameters trained" lora --model "${WORK}/llama"
+  --conversations "${WORK}/asked.jsonl" --context 24 --hold-out 5 --rank 1 --max-steps 2 --global-batch 4 --bound 2 --dtype f32 --quiet
   --workdir "${WORK}/answered")
 expect(64 "give --text or --conversations, and not both" lora --model "${WORK}/llama" --workdir "${WORK}/other")
 
