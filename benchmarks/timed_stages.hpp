@@ -36,8 +36,8 @@ struct sleeping_config {
   std::int64_t blocks = 1, forward = 10'000, backward = 20'000, jitter = 0;
 };
 
-/// The simulated clock of a rank, in microseconds. While a thread has one, blocks do not sleep. Hidden
-/// states and gradients carry the time at which their sender had computed them.
+/// The simulated clock of a rank, in microseconds. While a thread has one, blocks do not sleep.
+/// Hidden states and gradients carry the time at which their sender had computed them.
 struct simulated_clock {
   double now = 0;
 

@@ -83,7 +83,11 @@ COMMON = {
 UNSEEN = {"threads": "-1", "deadline": "0", "collate-threads": "0"}
 # Without processes, sums have one order, and without a terminal there is no progress bar.
 WITHOUT_VALUE = {"deterministic", "quiet"}
-UNSEEN_OF = {"dp_sgd": {"micro-batch": "0"}, "generate": {"global-batch": "0"}}
+# Private steps see each example alone, a loop without updates is verified whole, and predictions do
+# not depend on their mesh.
+UNSEEN_OF = {"dp_sgd": {"micro-batch": "0"}, "fedavg": {"verify-steps": "0"},
+             "generate": {"global-batch": "0", "ranks": "0", "n-model-shards": "0", "n-pipeline-stages": "0", "mesh": "0x1",
+                          "dtype": "f16"}}
 
 SMALL = {
     "ddpg": ["--steps", "14", "--warmup", "6", "--batch", "4"],
@@ -123,7 +127,7 @@ OWN = {
     "dp_sgd": {"examples": ("70", []), "steps": ("4", []), "batch": ("3", []), "warmup": ("2", []),
                "epsilon": ("4", []), "delta": ("1e-4", []), "clip": ("0.5", []), "lr": ("0.01", [])},
     "fedavg": {"split": ("iid", []), "rounds": ("2", []), "epochs": ("2", []), "batch": ("3", []), "examples": ("1200", []),
-               "lr": ("0.2", []), "verify-steps": ("1", ["--verify", "--rounds", "2"])},
+               "lr": ("0.2", [])},
     "maml": {"tasks": ("glyphs", []), "steps": ("3", []), "batch": ("3", []), "lr": ("0.1", []), "inner-lr": ("0.5", [])},
     "ppo": {"env": ("acrobot", []), "updates": ("2", []), "epochs": ("2", []), "lr": ("0.1", []), "clip": ("0.01", []),
             "entropy": ("0.5", []), "verify-steps": ("1", ["--verify", "--updates", "2"])},
@@ -154,9 +158,9 @@ OWN = {
     "generate": {"model": (MODELS / "gpt2", []), "prompt": ("or not", []), "chat": (None, []), "system": ("be", []),
                  "max-new-tokens": ("5", []), "temperature": ("5", []), "top-k": ("1", ["--temperature", "5"]),
                  "top-p": ("0.01", ["--temperature", "5"]), "min-p": ("0.99", ["--temperature", "5"]),
-                 "repetition-penalty": ("9", ["--max-new-tokens", "24"]), "beams": ("4", ["--max-new-tokens", "12"]),
+                 "repetition-penalty": ("9", ["--temperature", "1", "--max-new-tokens", "24"]), "beams": ("4", ["--max-new-tokens", "12"]),
                  "length-penalty": ("-9", []), "seed": ("1", ["--temperature", "5"])},
-    "language_modeling": {"max-steps": ("2", []), "verify-steps": ("1", ["--verify", "--max-steps", "2"]), "text": (TEXT, []), "dropout": ("0.5", []), "sparse-block": ("8", []),
+    "language_modeling": {"max-steps": ("2", []), "verify-steps": ("1", ["--verify", "--max-steps", "2", "--epochs", "9"]), "text": (TEXT, []), "dropout": ("0.5", []), "sparse-block": ("8", []),
                           "invalid-utf8": ("1", ["--text", BAD])},
 }
 
@@ -231,7 +235,8 @@ for program, offered in OPTIONS.items():
         elif name in UNSEEN_OF.get(program, {}):
             jobs.append((program, name, UNSEEN_OF[program][name], []))
         elif name in UNSEEN or name in COMMON:
-            offers = [one for one in fast if name in OPTIONS[one] and name not in OWN[one]] or [program]
+            offers = [one for one in fast if name in OPTIONS[one] and name not in {**OWN[one], **UNSEEN_OF.get(one, {})}]
+            offers = offers or [program]
             if PART == "drawn" and program != offers[hash_of(name) % len(offers)]:
                 continue
             jobs.append((program, name, *((UNSEEN[name], []) if name in UNSEEN else COMMON[name])))

@@ -175,9 +175,9 @@ TEST_CASE("steps on stages take the time and leave the idle share that the simul
 }
 
 TEST_CASE("steps on stages that sleep take the time that the simulator predicts") {
-  // The test by simulated clocks is exact. This test shows that stages compute concurrently, also on
-  // a busy machine, where the fastest of several steps counts. benchmarks/pipelines.cpp measures the
-  // promised 5 % on an idle machine.
+  // The test by simulated clocks is exact. This test shows that stages compute concurrently, also
+  // on a busy machine, where the fastest of several steps counts. benchmarks/pipelines.cpp measures
+  // the promised 5 % on an idle machine.
   constexpr double longest = 1 + 10 * 0.05;
   constexpr int attempts = 8;
   for (int const stages : {2, 4, 8})
