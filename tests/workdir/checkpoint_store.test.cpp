@@ -197,6 +197,7 @@ TEST_CASE("a new folder that cannot get the name of an older checkpoint leaves t
   ops.fail_on = "rename ckpts/.tmp-step_4-run-b";
   CHECK(ckpt_test::error_of([&] { second.commit(facts_of(4, "run-b")); }).code == redco::exit_code::io);
   second.discard(4);
+  REQUIRE(std::filesystem::exists(folder / "ckpts/step_4/manifest.json"));
   CHECK(redco::workdir::read_manifest(folder / "ckpts/step_4").run == "run-a");
   CHECK(std::distance(std::filesystem::directory_iterator(folder / "ckpts"), {}) == 1);
 }
