@@ -5,14 +5,18 @@
 #include <redco/workdir/read_manifest.hpp>
 #include <redco/json/parse.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -266,6 +270,115 @@ TEST_CASE("a signal causes a checkpoint and exit code 75, and the run resumes la
   }
 }
 
+namespace {
+
+/// Options with evaluations of 40 examples, from 100 on, in ten batches.
+mlp_options evaluating_options() {
+  mlp_options o = failing_options();
+  o.epochs = 2;
+  o.sanity_check = false;
+  std::vector<std::int64_t> far = run_test::numbers(40);
+  for (std::int64_t& one : far) one += 100;
+  o.eval = std::move(far);
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("a signal in an evaluation ends the evaluation at once, and the resumed run evaluates the saved step") {
+  plain_signals const plain;
+  temporary_folder whole;
+  mlp_options o = evaluating_options();
+  outcome const unbroken = fit_mlp(in(whole.path, {.dp = 2}), o);
+  auto const best = redco::workdir::read_manifest(whole.path / "ckpts/last").best;
+  REQUIRE(best.size() == 1);
+  for (bool const save_last : {true, false}) {
+    temporary_folder folder;
+    std::atomic<int> collated = 0;
+    behaviour how;
+    how.collate = [&](std::span<std::int64_t const> ids, redco::pipelines::collate_info const&) {
+      if (ids.front() >= 100 && ++collated == 4) ::raise(SIGTERM);
+    };
+    o.save_last = save_last;
+    redco::deployer_options where = in(folder.path, {.dp = 2});
+    outcome const first = fit_mlp(where, o, 13, how);
+    CHECK(first.code == 75);
+    CHECK(first.losses.size() == 4);
+    CHECK(collated < 8);  // of 20 on two ranks
+    auto const saved = redco::workdir::read_manifest(folder.path / "ckpts/step_4");
+    CHECK(saved.interrupted);
+    CHECK(saved.best.empty());
+    where.resume = "auto";
+    outcome const rest = fit_mlp(where, o);
+    CHECK(rest.code == 0);
+    auto losses = first.losses;
+    losses.insert(losses.end(), rest.losses.begin(), rest.losses.end());
+    CHECK(losses == unbroken.losses);
+    CHECK(run_test::bit_equal(rest.state, unbroken.state));
+    CHECK((redco::workdir::read_manifest(folder.path / "ckpts/min_loss").best == best));
+  }
+}
+
+TEST_CASE("a signal in the evaluation of the last step ends with 75, and the resumed run only evaluates") {
+  plain_signals const plain;
+  temporary_folder folder;
+  mlp_options o = evaluating_options();
+  o.epochs = 1;
+  std::atomic<int> collated = 0;
+  behaviour how;
+  how.collate = [&](std::span<std::int64_t const> ids, redco::pipelines::collate_info const&) {
+    if (ids.front() >= 100 && ++collated == 4) ::raise(SIGTERM);
+  };
+  redco::deployer_options where = in(folder.path, {.tp = 2});
+  CHECK(fit_mlp(where, o, 13, how).code == 75);
+  where.resume = "auto";
+  outcome const rest = fit_mlp(where, o);
+  CHECK(rest.code == 0);
+  CHECK(rest.losses.empty());
+  auto const saved = redco::workdir::read_manifest(folder.path / "ckpts/min_loss");
+  CHECK(saved.step == 4);
+  CHECK_FALSE(saved.interrupted);
+  CHECK(saved.best.at("min_loss").value == rest.evaluation.at("loss"));
+}
+
+TEST_CASE("a due checkpoint is on the disk before its evaluation, which gives the checkpoint its names") {
+  temporary_folder folder;
+  auto const ckpts = folder.path / "ckpts";
+  mlp_options o = evaluating_options();
+  o.epochs = 1;
+  o.eval_every_steps = o.save_every_steps = 1;
+  o.keep_last = 1;
+  std::atomic<int> evaluated = 0, late = 0, removed = 0;
+  std::int64_t step = 0;
+  bool fails = false;
+  o.on_step = [&](redco::fit_event const& e) { step = e.step; };
+  behaviour how;
+  how.collate = [&](std::span<std::int64_t const> ids, redco::pipelines::collate_info const&) {
+    if (ids.front() != 100) return;
+    ++evaluated;
+    late += !std::filesystem::exists(ckpts / ("step_" + std::to_string(step)));
+    removed += step > 1 && !std::filesystem::exists(ckpts / ("step_" + std::to_string(step - 1)));
+    if (fails && step == 3) throw std::runtime_error("no third evaluation");
+  };
+  fails = true;
+  CHECK(fit_mlp(in(folder.path), o, 13, how).code == 70);
+  CHECK(evaluated == 3);
+  CHECK(redco::workdir::read_manifest(ckpts / "step_3").interrupted);
+  CHECK_FALSE(redco::workdir::read_manifest(ckpts / "step_2").interrupted);
+  fails = false;
+  redco::deployer_options where = in(folder.path);
+  where.resume = "auto";
+  CHECK(fit_mlp(where, o, 13, how).losses.size() == 1);
+  CHECK(evaluated == 5);
+  CHECK(late == 0);
+  CHECK(removed == 0);
+  auto const best = redco::workdir::read_manifest(ckpts / "min_loss");
+  CHECK(best.best.at("min_loss").step == best.step);
+  CHECK(best.names == std::vector<std::string>{"min_loss"});
+  CHECK_FALSE(redco::workdir::read_manifest(ckpts / "step_4").interrupted);
+  CHECK_FALSE(std::filesystem::exists(ckpts / (best.step == 3 ? "step_2" : "step_3")));
+}
+
 TEST_CASE("a signal after the last step of a run ends the program's next run") {
   plain_signals const plain;
   temporary_folder one, other;
@@ -287,6 +400,7 @@ TEST_CASE("a failing save is a warning; three in a row, or a failing last save, 
   mlp_options o = failing_options();
   o.eval = run_test::numbers(5);
   o.save_every_steps = 1;
+  o.keep_last = 0;  // no checkpoint is being deleted while the folder moves
   temporary_folder folder;
   auto const ckpts = folder.path / "ckpts", aside = folder.path / "aside";
   // The saves of steps 5 and 6 fail, two saves succeed, then those of steps 9 and 10 fail: four

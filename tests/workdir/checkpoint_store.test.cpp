@@ -277,6 +277,40 @@ TEST_CASE("sweeping removes files of dead runs and repairs pointers that they di
   CHECK(!std::filesystem::exists(std::filesystem::symlink_status(folder / "ckpts/max_f1")));
 }
 
+TEST_CASE("a manifest that gets its evaluation later is old or new after a failure at any call") {
+  int calls = 1;
+  for (int fail = 0; fail < calls; ++fail) {
+    temporary_folder const folder;
+    recording_ops ops(folder.path);
+    redco::workdir::checkpoint_store<recording_ops> store(ops, folder / "ckpts", "run-a");
+    redco::workdir::manifest old = facts_of(4);
+    old.interrupted = true;
+    old.names = {"epoch_0"};
+    store.begin(4);
+    store.commit(old);
+    ops.log.clear();
+    redco::workdir::manifest evaluated = facts_of(4);
+    evaluated.best = {{"min_loss", {0.5, 4}}};
+    evaluated.patience = {"min_loss", 2};
+    ops.fail_at = fail;
+    auto const amend = [&] { store.amend(evaluated, {"min_loss", "epoch_0"}); };
+    CHECK(ckpt_test::error_of(amend).code == redco::exit_code::io);
+    auto const failed = redco::workdir::read_manifest(folder / "ckpts/step_4");
+    CHECK((failed == old || !failed.interrupted));
+    ops.fail_at = -1;
+    ops.log.clear();
+    amend();
+    calls = static_cast<int>(ops.log.size());
+    auto const amended = redco::workdir::read_manifest(folder / "ckpts/step_4");
+    CHECK(amended.best == evaluated.best);
+    CHECK(amended.patience == evaluated.patience);
+    CHECK_FALSE(amended.interrupted);
+    CHECK(amended.names == std::vector<std::string>{"epoch_0", "min_loss"});
+    CHECK(amended.run == "run-a");
+  }
+  CHECK(calls > 4);
+}
+
 TEST_CASE("a run or a pointer whose name is a path is refused") {
   temporary_folder const folder;
   recording_ops ops(folder.path);

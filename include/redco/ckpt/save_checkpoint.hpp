@@ -21,6 +21,13 @@ namespace redco::ckpt {
 std::filesystem::path save_checkpoint(workdir::save_options const& options, std::span<state_part const> parts,
                                       comm::group& world);
 
+/// Changes the manifest of the complete checkpoint of step `options.facts.step`: takes the best
+/// values, the patience and `interrupted` of `options.facts`, and adds `options.pointers` to its
+/// names. Then sets these links and removes older checkpoints, as a save does. Returns the path of
+/// the checkpoint. All ranks of `world` must call it. Throws `error` on all ranks with exit code 74
+/// if the disk fails, or 64 if the workdir belongs to another run; the checkpoint stays complete.
+std::filesystem::path amend_checkpoint(workdir::save_options const& options, comm::group& world);
+
 }  // namespace redco::ckpt
 
 #include <redco/config.hpp>

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 
 namespace redco::run {
 
@@ -18,7 +19,13 @@ struct evaluation_settings {
   std::int64_t micro_batch = 0;
   std::uint64_t seed = 0;
   std::int64_t step = 0;
+  /// Function that all ranks call before each global batch; returns true on all ranks if a signal
+  /// ends the run. Empty for an evaluation that no signal ends.
+  std::function<bool()> stops = {};
 };
+
+/// An exception that all ranks throw if evaluation_settings::stops returns true.
+struct evaluation_stopped {};
 
 /// Returns the order in which this rank evaluates its share of the first `examples` evaluation
 /// examples, with the settings for collating them.

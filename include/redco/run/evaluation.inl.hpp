@@ -19,19 +19,30 @@
 namespace redco::run::detail {
 
 /// Calls f(pass) for each of this rank's micro-batches in order, in evaluation mode and without
-/// gradients. The pass has the settings of one forward call. Then takes part in the calls of ranks
-/// that have more micro-batches. This is necessary if the layers of `network` exchange rows with
-/// these ranks, or if the replicas gather the values of its blocks.
+/// gradients. The pass has the settings of one forward call. After each global batch, takes part in
+/// the calls of ranks that have more micro-batches. This is necessary if the layers of `network`
+/// exchange rows with these ranks, or if the replicas gather the values of its blocks. Throws
+/// evaluation_stopped on all ranks if `settings.stops` ends the evaluation.
 inline void for_each_evaluated(rank_context& rank, nn::network_base const& network, computed_batches& all,
                                evaluation_settings const& settings, tensors::function_ref<void(pass const&)> f) {
   at::NoGradGuard const no_grad;
   pass const in = nn::evaluation_pass(rank, settings.seed, settings.step);
   std::optional<gathered_calls> values;
   if (network.store().shares_values()) values.emplace(network.store(), rank);
-  while (data::micro_batch const* const at = user_call("collate", settings.step, [&] { return all.next(); }))
-    f(in.with_examples(at->examples.front(), std::ssize(at->examples)));
-  nn::join_calls(network, in);
-  if (values) values->join();
+  auto const next = [&] { return user_call("collate", settings.step, [&] { return all.next(); }); };
+  auto const join = [&] {
+    nn::join_calls(network, in);
+    if (values) values->join();
+  };
+  data::micro_batch const* at = nullptr;
+  for (std::int64_t k = 0; k < all.steps(); ++k) {
+    // Ranks meet here after equal numbers of calls, because each batch joins the calls of others.
+    if (settings.stops && settings.stops()) throw evaluation_stopped();
+    if (k == 0) at = next();
+    for (; at != nullptr && at->step == k; at = next())
+      f(in.with_examples(at->examples.front(), std::ssize(at->examples)));
+    join();
+  }
 }
 
 }  // namespace redco::run::detail

@@ -76,6 +76,8 @@ class computed_batches {
   computed_batches& operator=(computed_batches const&) = delete;
   virtual ~computed_batches() = default;
 
+  /// Returns the number of steps (global batches), which is equal on all ranks.
+  virtual std::int64_t steps() const = 0;
   /// Collates the next micro-batch and returns its step and its examples' indices; null after the
   /// last one. The pointer is valid until the next call.
   virtual data::micro_batch const* next() = 0;

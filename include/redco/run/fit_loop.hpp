@@ -4,6 +4,7 @@
 #include <redco/run/evaluation.hpp>
 #include <redco/run/fit_job.hpp>
 #include <redco/run/fit_result.hpp>
+#include <redco/run/fit_saves.hpp>
 #include <redco/run/fit_work.hpp>
 #include <redco/run/loop_record.hpp>
 #include <redco/run/network_state.hpp>
@@ -11,7 +12,6 @@
 #include <redco/run/run_state.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/replica_round.hpp>
-#include <redco/workdir/best_metrics.hpp>
 #include <redco/workdir/find_checkpoint.hpp>
 #include <redco/workdir/run_recorder.hpp>
 #include <redco/options/fit_settings.hpp>
@@ -19,11 +19,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -68,20 +65,17 @@ class fit_loop {
   void resume(workdir::found_checkpoint const& found);
   /// Evaluates a few examples before training, so that a mistake in the user's evaluation shows at
   /// once rather than after hours of training.
-  void sanity_check() { measured(std::min<std::int64_t>(options_.eval_size, replicas())); }
-  options::metric_map measured(std::int64_t examples, bool warns = false);
+  void sanity_check() { measured(std::min<std::int64_t>(options_.eval_size, replicas()), false, false); }
+  options::metric_map measured(std::int64_t examples, bool warns = false, bool may_stop = true);
   void run_epoch();
   void after_step(int epoch);
   void run_step(computed_batches& source, data::batch_step const& at, int epoch, std::int64_t done_in_epoch);
   void end_measure();
-  options::metric_map evaluate(int epoch);
+  std::optional<options::metric_map> evaluate(int epoch);
   std::vector<std::string> update_best(options::metric_map const& metrics);
-  void save_if_better(options::metric_map const& metrics);
-  void end_epoch(int epoch, bool whole);
-  void save(std::vector<std::string> const& names, bool last = false);
-  std::map<std::string, std::string> digests();
-  void record_saved(std::filesystem::path const& path);
-  void record_best() { recorder_->save_best(best_); }
+  void save(std::vector<std::string> const& names, fit_saves::circumstances const& when = {}) {
+    saves_.save({position_, length_.examples}, names, when);
+  }
   void restore_best();
 
   deployer& where_;
@@ -94,21 +88,16 @@ class fit_loop {
   /// checkpoint.
   std::function<void()> const& load_start_;
   fit_report& report_;
-  workdir::best_metrics best_;
-  workdir::best_metrics::table saved_best_;
   /// Writer of metrics and events on rank 0; empty on other ranks.
   std::optional<workdir::run_recorder> recorder_;
+  fit_saves saves_;
   weight_watch weights_;
   step_measure measure_;
   std::optional<step_graphs> graphs_;
   options::run_length length_;
   data::data_position position_;
   bool preempted_ = false, out_of_patience_ = false;
-  /// `interrupted_`: true if a signal came before the evaluation and saving that are due after the
-  /// last step. `saved_interrupted_`: that value in the newest checkpoint.
-  bool interrupted_ = false, saved_interrupted_ = false;
-  patient_saves saves_;
-  std::set<std::string> notes_;  ///< sentences about the digests of examples, each logged once
+  bool evaluation_stopped_ = false;  ///< true if a signal ended the run in an evaluation
 };
 
 }  // namespace redco::run

@@ -57,9 +57,8 @@ REDCO_INLINE fit_loop::fit_loop(deployer& where, rank_context& rank, network_sta
       options_(settings),
       load_start_(load_start),
       report_(report),
-      best_(settings.save_argmin, settings.save_argmax),
-      weights_(where.log()),
-      saves_(where, rank) {
+      saves_(where, rank, state_, job, settings, report, recorder_),
+      weights_(where.log()) {
   state_.add(network);
 }
 
@@ -77,7 +76,11 @@ REDCO_INLINE void fit_loop::keep(std::string const& name, run_state::kept_object
 }
 
 REDCO_INLINE void fit_loop::run() {
-  train();
+  try {
+    train();
+  } catch (evaluation_stopped const&) {
+    preempted_ = evaluation_stopped_ = true;
+  }
   share_result();
 }
 
@@ -85,7 +88,8 @@ REDCO_INLINE void fit_loop::run() {
 /// message counts of all ranks.
 REDCO_INLINE void fit_loop::share_result() {
   comm::collective_label const label("the end of a fit");
-  report_.signal = state_.signal_of_all(preempted_ && !finished() ? where_.stop_requested() : 0);
+  report_.signal =
+      state_.signal_of_all(preempted_ && (!finished() || evaluation_stopped_) ? where_.stop_requested() : 0);
   note_files();
   broadcast_from_first(static_cast<workdir::fit_record&>(report_), rank_.world, "the result of a fit");
   auto const measures = comm::gather_texts(rank_.world, workdir::object_bytes(measure_));
@@ -96,7 +100,7 @@ REDCO_INLINE void fit_loop::share_result() {
 REDCO_INLINE void fit_loop::train() {
   start();
   // The run was complete before this fit: all rows are written already.
-  if (ended() && !interrupted_) {
+  if (ended() && !saves_.interrupted) {
     if (first()) where_.log().line("nothing is left to train after step " + std::to_string(step()));
     if (options_.eval_size > 0) measured(options_.eval_size);
     return restore_best();
@@ -105,9 +109,9 @@ REDCO_INLINE void fit_loop::train() {
   if (first() && (options_.save_last || options_.save_every_steps + options_.save_every_epochs > 0))
     check_room(where_, state_, kept_checkpoints(options_, length_));
   if (options_.sanity_check && options_.eval_size > 0) sanity_check();
-  if (interrupted_) after_step(run_epoch_of(position_));
+  if (saves_.interrupted) after_step(run_epoch_of(position_));
   while (!ended()) run_epoch();
-  if (options_.save_last || preempted_) save({}, true);
+  if (options_.save_last || preempted_) save({}, {.last = true});
   if (!preempted_) restore_best();
 }
 
@@ -161,11 +165,11 @@ REDCO_INLINE void fit_loop::start() {
   report_.unit = options_.unit.empty() ? job_.unit() : options_.unit;
   recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step(), report_.unit);
   recorder_->save("config.json", workdir::run_config(options_.config, where_.dtype_choice()));
-  record_best();
+  recorder_->save_best(saves_.best());
 }
 
 REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
-  saved_best_ = state_.load(found);
+  workdir::best_metrics::table const best = state_.load(found);
   // Continue only after all processes have read their kept objects.
   rank_.world.barrier();
   workdir::manifest const& facts = found.facts;
@@ -177,24 +181,21 @@ REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
                                      ": give the same data, or start anew with --resume none");
   position_ = at;
   set_length(examples);
-  report_.best = saved_best_;
-  best_ = workdir::best_metrics(options_.save_argmin, options_.save_argmax, saved_best_, facts.patience);
-  out_of_patience_ = options_.patience > 0 && best_.stale() >= options_.patience;
-  interrupted_ = saved_interrupted_ = facts.interrupted;
-  report_.checkpoint = found.directory;
+  saves_.resume(found, best);
+  out_of_patience_ = options_.patience > 0 && saves_.best().stale() >= options_.patience;
   state_.compare_settings(facts, report_.settings);
-  state_.compare_digests(found, digests());
-  if (!first()) return;
-  if (saved_best_ != facts.best)
-    where_.log().line("not all of its best checkpoints are in this workdir: theirs are looked for anew");
+  state_.compare_digests(found, saves_.digests());
 }
 
 /// Returns loss and metrics of the first `examples` evaluation examples, equal on all ranks. If
 /// `warns` is true, rank 0 logs a warning for each loss in which no token or example counted.
-REDCO_INLINE options::metric_map fit_loop::measured(std::int64_t examples, bool warns) {
+/// If `may_stop` is true, throws evaluation_stopped on all ranks after a signal.
+REDCO_INLINE options::metric_map fit_loop::measured(std::int64_t examples, bool warns, bool may_stop) {
   evaluation_values const values(network_, rank_);
-  auto const all = [&] { return job_.evaluation(evaluation_order(rank_, examples, settings_of_evaluation())); };
-  options::metric_map metrics = evaluated_loss(rank_, network_.network(), *all(), settings_of_evaluation());
+  evaluation_settings how = settings_of_evaluation();
+  if (may_stop) how.stops = [this] { return state_.signal_of_all(where_.stop_requested()) != 0; };
+  auto const all = [&] { return job_.evaluation(evaluation_order(rank_, examples, how)); };
+  options::metric_map metrics = evaluated_loss(rank_, network_.network(), *all(), how);
   for (auto const& [name, value] : metrics)
     if (warns && first() && std::isnan(value))
       where_.log().warning("the evaluation after step " + std::to_string(step()) + " has no " + name +
@@ -202,14 +203,14 @@ REDCO_INLINE options::metric_map fit_loop::measured(std::int64_t examples, bool 
   if (options_.predicts()) {
     if (rank_.first_of_process) job_.begin_predictions(examples);
     rank_.world.barrier();
-    predict_all(rank_, network_.network(), *all(), settings_of_evaluation());
+    predict_all(rank_, network_.network(), *all(), how);
     if (first())
       for (auto const& [name, value] : user_call("metrics", step(), [&] { return job_.metrics(); }))
         metrics[name] = value;
   }
   broadcast_from_first(metrics, rank_.world, "an evaluation");
   if (first()) report_.evaluation = metrics;
-  best_.check(metrics);
+  saves_.best().check(metrics);
   return metrics;
 }
 
@@ -241,7 +242,7 @@ REDCO_INLINE void fit_loop::run_epoch() {
     position_ = at.next;
     // Save at once: a scheduler that preempts the run may not wait for an evaluation.
     if (preempted_) {
-      interrupted_ = true;
+      saves_.interrupted = true;
       save({});
       if (!finished()) break;
     }
@@ -251,18 +252,36 @@ REDCO_INLINE void fit_loop::run_epoch() {
   if (first()) recorder_->end_epoch();
 }
 
-/// Does the work that is due after the update of a step: ends the epoch or the run, or evaluates
-/// and saves a checkpoint. If a signal ended the run before this work, the resumed run starts with
-/// it.
+/// Does the work that is due after the update of a step: saves, evaluates, and names the checkpoint
+/// if the evaluation is the best so far. If a signal or a kill ends the run before the end of this
+/// work, the resumed run starts with it.
 REDCO_INLINE void fit_loop::after_step(int epoch) {
-  interrupted_ = false;
-  bool const whole = position_.epoch > epoch;
-  if (whole || finished()) {
-    if (first()) recorder_->end_epoch();
-    return end_epoch(epoch, whole);
+  bool const whole = position_.epoch > epoch, ends = whole || finished();
+  auto const due = [&](std::int64_t every) { return every > 0 && step() % every == 0; };
+  bool const evaluates = options_.eval_size > 0 && (ends || due(options_.eval_every_steps));
+  if (ends && first()) recorder_->end_epoch();
+  std::vector<std::string> names;
+  if (whole && options_.save_every_epochs > 0 && (epoch + 1) % options_.save_every_epochs == 0)
+    names.push_back("epoch_" + std::to_string(epoch));
+  // Save first: a scheduler that ends the run may not wait for an evaluation.
+  saves_.interrupted = evaluates;
+  bool const saves = due(options_.save_every_steps) || !names.empty() || (ends && options_.save_last);
+  if (saves) save(names, {.before_evaluation = evaluates});
+  options::metric_map metrics;
+  if (evaluates) {
+    auto const found = evaluate(epoch);
+    if (!found) return;
+    metrics = *found;
+    std::vector<std::string> const improved = update_best(metrics);
+    saves_.interrupted = false;
+    // A step is tried once: if its save has failed, its best values do not count.
+    if (saves && !state_.is_saved()) saves_.best().restore(saves_.saved_best());
+    else if (state_.is_saved() || !improved.empty()) save(improved);
   }
-  if (options_.eval_every_steps > 0 && step() % options_.eval_every_steps == 0) save_if_better(evaluate(epoch));
-  if (options_.save_every_steps > 0 && step() % options_.save_every_steps == 0) save({});
+  if (ends && first() && options_.on_epoch)
+    user_call("on_epoch", step() - 1, [&] {
+      options_.on_epoch({step(), epoch, report_.losses.empty() ? 0 : report_.losses.back(), 0, 0, metrics});
+    });
 }
 
 REDCO_INLINE void fit_loop::run_step(computed_batches& source, data::batch_step const& at, int epoch,
@@ -294,9 +313,20 @@ REDCO_INLINE void fit_loop::end_measure() {
                           ", whose allocator had taken " + std::to_string(measure_.reserved_bytes));
 }
 
-REDCO_INLINE options::metric_map fit_loop::evaluate(int epoch) {
-  if (options_.eval_size == 0) return {};
-  options::metric_map const metrics = measured(options_.eval_size, true);
+/// Evaluates the network after a step. Returns nothing if a signal ends the evaluation; the step is
+/// then saved, and the resumed run evaluates it.
+REDCO_INLINE std::optional<options::metric_map> fit_loop::evaluate(int epoch) {
+  options::metric_map metrics;
+  try {
+    metrics = measured(options_.eval_size, true);
+  } catch (evaluation_stopped const&) {
+    preempted_ = evaluation_stopped_ = true;
+    save({});
+    return std::nullopt;
+  } catch (error const& e) {
+    if (e.code() == exit_code::not_finite) saves_.set_aside();
+    throw;
+  }
   if (!first()) return metrics;
   if (options_.predicts()) recorder_->outputs(*job_.outputs().value, step(), epoch);
   recorder_->evaluation(metrics, step(), epoch);
@@ -308,81 +338,19 @@ REDCO_INLINE options::metric_map fit_loop::evaluate(int epoch) {
 /// Adds the metrics of an evaluation to the best metrics, and ends the fit if its patience is used
 /// up. Returns the checkpoint names, such as "min_loss", for which this step is the best so far.
 REDCO_INLINE std::vector<std::string> fit_loop::update_best(options::metric_map const& metrics) {
-  if (metrics.empty()) return {};
-  std::vector<std::string> const improved = best_.update(metrics, step());
-  if (options_.patience > 0 && best_.stale() >= options_.patience && !out_of_patience_) {
+  std::vector<std::string> const improved = saves_.best().update(metrics, step());
+  if (options_.patience > 0 && saves_.best().stale() >= options_.patience && !out_of_patience_) {
     out_of_patience_ = true;
     if (first()) where_.log().line("stopped: no better evaluation in the last " + std::to_string(options_.patience));
   }
   return improved;
 }
 
-REDCO_INLINE void fit_loop::save_if_better(options::metric_map const& metrics) {
-  auto const improved = update_best(metrics);
-  if (!improved.empty()) save(improved);
-}
-
-REDCO_INLINE void fit_loop::end_epoch(int epoch, bool whole) {
-  options::metric_map const metrics = evaluate(epoch);
-  std::vector<std::string> names = update_best(metrics);
-  if (whole && options_.save_every_epochs > 0 && (epoch + 1) % options_.save_every_epochs == 0)
-    names.push_back("epoch_" + std::to_string(epoch));
-  bool const due = options_.save_every_steps > 0 && step() % options_.save_every_steps == 0;
-  if (!names.empty() || options_.save_last || due) save(names);
-  if (first() && options_.on_epoch)
-    user_call("on_epoch", step() - 1, [&] {
-      options_.on_epoch({step(), epoch, report_.losses.empty() ? 0 : report_.losses.back(), 0, 0, metrics});
-    });
-}
-
-/// Saves a checkpoint of this step under `names`. If the disk fails, training continues with the
-/// older checkpoints, as patient_saves says.
-REDCO_INLINE void fit_loop::save(std::vector<std::string> const& names, bool last) {
-  if (state_.is_saved() && names.empty() && saved_interrupted_ == interrupted_) return;
-  workdir::save_options to;
-  to.pointers = names;
-  to.keep_last = options_.keep_last;
-  to.facts.epoch = position_.epoch;
-  to.facts.epoch_position = position_.position;
-  to.facts.data = {state_.seed(), length_.examples};
-  to.facts.best = best_.best();
-  to.facts.patience = best_.patience();
-  to.facts.interrupted = interrupted_;
-  to.facts.digests = digests();
-  to.facts.config = report_.settings;
-  std::filesystem::path path;
-  if (saves_.attempt(last, [&] { path = state_.save(to); })) {
-    saved_best_ = best_.best();
-    saved_interrupted_ = interrupted_;
-    if (first()) record_saved(path);
-  } else {
-    best_.restore(saved_best_);
-  }
-  if (first()) recorder_->resume_clock();
-}
-
-/// Returns the digests of the examples on rank 0. Logs once what a resumed run cannot compare.
-REDCO_INLINE std::map<std::string, std::string> fit_loop::digests() {
-  std::vector<std::string> notes;
-  auto all = first() ? job_.digests(notes) : std::map<std::string, std::string>();
-  for (std::string const& note : notes)
-    if (notes_.insert(note).second) where_.log().quiet_line(note);
-  return all;
-}
-
-/// Writes the files of best metric values after the checkpoint is saved, so that files and
-/// checkpoint agree even if the run is killed.
-REDCO_INLINE void fit_loop::record_saved(std::filesystem::path const& path) {
-  report_.checkpoint = path;
-  report_.best = saved_best_;
-  record_best();
-}
-
 /// Loads the best checkpoint into the network and evaluates it, if the option `restore_best` is
 /// set.
 REDCO_INLINE void fit_loop::restore_best() {
-  auto const best = saved_best_.find(best_.first());
-  if (!options_.restore_best || best == saved_best_.end()) return;
+  auto const best = saves_.saved_best().find(saves_.best().first());
+  if (!options_.restore_best || best == saves_.saved_best().end()) return;
   auto const path =
       where_.workdir() / workdir::checkpoint_names::folder / workdir::checkpoint_names::of_step(best->second.step);
   state_.load_network(path, network_);

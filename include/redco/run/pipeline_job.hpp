@@ -65,6 +65,8 @@ class pipeline_batches final : public computed_batches {
                                                        use.length != nullptr ? *use.length : data::length_of<Example>(),
                                                        how_.ahead, placed_on(net_->store().device()))) {}
 
+  std::int64_t steps() const override { return how_.all.steps(); }
+
   data::micro_batch const* next() override {
     try {
       auto made = source_.next();

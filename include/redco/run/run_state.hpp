@@ -87,6 +87,7 @@ class run_state {
   std::uint64_t seed() const { return seed_; }
   std::int64_t step() const { return step_; }
   std::int64_t first_step() const { return first_step_; }
+  /// Returns true if the workdir has a checkpoint of this step of the run.
   bool is_saved() const { return saved_step_ == step_; }
 
   /// Ends a step: increments step(), and after the first step switches to the deadline of later
@@ -134,10 +135,16 @@ class run_state {
   /// parameter is not finite, with 70 if replicas differ, and the errors of save_checkpoint.
   std::filesystem::path save(workdir::save_options to);
 
+  /// Changes what the manifest of this step's checkpoint says about evaluations, and adds names.
+  /// Requires is_saved(). Returns the path of the checkpoint. Throws the errors of
+  /// amend_checkpoint.
+  std::filesystem::path amend(workdir::save_options to);
+
   /// Returns the number of bytes of a checkpoint on disk, without the user's objects.
   std::uintmax_t bytes_to_save() const { return ckpt::checkpoint_bytes(parts({})); }
 
  private:
+  void describe(workdir::save_options& to);
   std::vector<ckpt::state_part> parts(std::map<std::string, at::Tensor> const& objects) const;
   workdir::disk_limits limits() const;
 

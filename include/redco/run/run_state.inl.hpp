@@ -103,7 +103,7 @@ REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpo
                   static_cast<std::size_t>(objects[name].numel()));
     object.read(comm::broadcast_text(rank_.world, text), found.directory.string() + ": \"" + name + "\"");
   }
-  step_ = first_step_ = saved_step_ = found.facts.step;
+  step_ = first_step_ = found.facts.step;
   for (network_state* one : networks_) {
     auto const known = found.facts.updates.find(detail::updates_key(*one));
     // Checkpoints of versions without this key had one update per step.
@@ -125,6 +125,9 @@ REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpo
                            std::to_string(where_.options().seed));
   }
   broadcast_from_first(best, rank_.world, "the best metrics");
+  bool is_here = workdir::is_step_of(where_.workdir() / workdir::checkpoint_names::folder, found.directory);
+  broadcast_from_first(is_here, rank_.world, "the place of the checkpoint");
+  saved_step_ = is_here ? step_ : -1;
   return best;
 }
 
@@ -166,18 +169,9 @@ REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
   std::map<std::string, at::Tensor> objects;
   if (rank_.rank == 0)
     for (auto const& [name, object] : objects_) objects[name] = detail::bytes_tensor(object.bytes());
-  to.workdir = where_.workdir();
-  to.disk = limits();
-  if (rank_.rank == 0) {
-    to.lock = &where_.lock();
-    to.kept = &kept_checkpoints_;
-    if (std::string const failure = kept_checkpoints_.take_failure(); !failure.empty())
-      where_.log().warning("an old checkpoint is not removed: " + failure);
-  }
-  to.facts.run = id_;
+  describe(to);
   to.facts.branch = branch_;
   if (rank_.rank == 0) to.facts.digests[detail::program_key] = detail::program_digest();
-  to.facts.step = step_;
   for (network_state const* one : networks_) to.facts.updates[detail::updates_key(*one)] = one->updates;
   to.facts.mesh = rank_.mesh;
   to.facts.rng = {seed_, static_cast<std::uint64_t>(step_)};
@@ -197,6 +191,24 @@ REDCO_INLINE void run_state::load_network(std::filesystem::path const& path, net
 REDCO_INLINE workdir::disk_limits run_state::limits() const {
   double const milliseconds = 1000 * where_.options().disk_deadline;
   return {.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds))};
+}
+
+/// Fills in the workdir, its lock, the run and the step.
+REDCO_INLINE void run_state::describe(workdir::save_options& to) {
+  to.workdir = where_.workdir();
+  to.facts.run = id_;
+  to.facts.step = step_;
+  to.disk = limits();
+  if (rank_.rank != 0) return;
+  to.lock = &where_.lock();
+  to.kept = &kept_checkpoints_;
+  if (std::string const failure = kept_checkpoints_.take_failure(); !failure.empty())
+    where_.log().warning("an old checkpoint is not removed: " + failure);
+}
+
+REDCO_INLINE std::filesystem::path run_state::amend(workdir::save_options to) {
+  describe(to);
+  return ckpt::amend_checkpoint(to, rank_.world);
 }
 
 REDCO_INLINE std::vector<ckpt::state_part> run_state::parts(std::map<std::string, at::Tensor> const& objects) const {

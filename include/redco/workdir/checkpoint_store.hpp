@@ -14,6 +14,7 @@
 #include <redco/diag/error.hpp>
 #include <redco/diag/input_file.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -96,6 +97,26 @@ class checkpoint_store {
     }
     if (kept_ != nullptr) kept_->add_saved(facts.step);
     return to;
+  }
+
+  /// Replaces the manifest of the complete checkpoint of step `facts.step`: takes the best values,
+  /// the patience and `interrupted` of `facts`, and adds `names`. A crash leaves the old or the new
+  /// manifest.
+  void amend(manifest const& facts, std::vector<std::string> const& names) {
+    std::filesystem::path const checkpoint = directory_ / checkpoint_names::of_step(facts.step);
+    manifest all = read_manifest(checkpoint);
+    all.best = facts.best;
+    all.patience = facts.patience;
+    all.interrupted = facts.interrupted;
+    for (std::string const& name : names)
+      if (std::find(all.names.begin(), all.names.end(), name) == all.names.end()) all.names.push_back(name);
+    std::filesystem::path const text = temporary("manifest.json");
+    disk_.remove_all(text);
+    safetensors::output_file<Ops> file(disk_.ops(), text);
+    file.write(write_manifest(all));
+    file.finish();
+    disk_.rename(text, checkpoint / "manifest.json");
+    disk_.sync_directory(checkpoint);
   }
 
   /// Removes the folder that begin() has created for step `step`. Call it after a failed save.

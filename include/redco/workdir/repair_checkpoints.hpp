@@ -4,6 +4,7 @@
 #include <redco/workdir/manifest.hpp>
 #include <redco/workdir/workdir_lock.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -30,6 +31,10 @@ void sweep_checkpoints(workdir_lock const& lock, std::string const& run);
 /// path if the disk fails.
 std::vector<std::string> set_older_aside(workdir_lock const& lock, std::filesystem::path const& start,
                                          manifest::branch_facts const& branch);
+
+/// Renames the checkpoint of step `step` in the locked workdir to `.older-*`. Throws `error` with
+/// exit code 74 and the path if the disk fails.
+void set_step_aside(workdir_lock const& lock, std::int64_t step);
 
 }  // namespace redco::workdir
 

@@ -39,4 +39,10 @@ REDCO_INLINE std::vector<std::string> set_older_aside(workdir_lock const& lock, 
   return note.moves;
 }
 
+REDCO_INLINE void set_step_aside(workdir_lock const& lock, std::int64_t step) {
+  safetensors::posix_file_ops ops;
+  safetensors::disk disk(ops);
+  begin_branch(disk, lock.workdir() / checkpoint_names::folder, {"", {checkpoint_names::of_step(step)}});
+}
+
 }  // namespace redco::workdir
