@@ -12,6 +12,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 // Compares updates and followers of a worker with numbers computed by hand.
@@ -143,8 +144,10 @@ TEST_CASE("a worker saves every k-th step and the last one, and keeps the reques
   auto const names = [&] {
     std::set<std::string> all;
     if (!std::filesystem::exists(folder.path / "ckpts")) return all;
+    // Folders whose name begins with a dot are being deleted.
     for (auto const& entry : std::filesystem::directory_iterator(folder.path / "ckpts"))
-      if (entry.is_directory() && !entry.is_symlink()) all.insert(entry.path().filename().string());
+      if (std::string name = entry.path().filename().string(); !entry.is_symlink() && name.starts_with("step_"))
+        all.insert(std::move(name));
     return all;
   };
   with_worker(
