@@ -138,7 +138,7 @@ TEST_CASE("a data set's digest has all examples in memory, and 64 of those that 
   std::vector<std::string> const texts(1000, "text");
   std::string const whole = of(texts), part = of(texts, 5000);
   std::vector<std::int64_t> missed;
-  for (std::size_t const i : {0, 1, 499, 777, 998, 999}) {
+  for (std::size_t const i : {0UL, 1UL, 499UL, 777UL, 998UL, 999UL}) {
     auto other = texts;
     other[i] = "Text";
     INFO(i);
