@@ -6,7 +6,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(redco_package "${CMAKE_INSTALL_LIBDIR}/cmake/redco")
-install(TARGETS redco redco_plan EXPORT redco-targets
+install(TARGETS redco redco_headers redco_plan redco_plan_headers EXPORT redco-targets
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 set(redco_libraries "${CMAKE_INSTALL_LIBDIR}/redco")
 redco_compiled_for(redco_made_for)

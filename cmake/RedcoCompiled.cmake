@@ -44,10 +44,28 @@ function(redco_add_header name library extensions)
   set_target_properties(redco_${name}_pch PROPERTIES CXX_EXTENSIONS ${extensions})
 endfunction()
 
+# redco_optional_library(TARGET ROOM LIBRARY): compiles the file of one room with the definitions
+# and folders of redco::LIBRARY. Programs that link TARGET link the library, but compile without it.
+function(redco_optional_library target room library)
+  set(source "${PROJECT_BINARY_DIR}/redco_compiled/${room}.cpp")
+  get_target_property(definitions redco::${library} INTERFACE_COMPILE_DEFINITIONS)
+  get_target_property(folders redco::${library} INTERFACE_INCLUDE_DIRECTORIES)
+  if(definitions)
+    set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_DEFINITIONS ${definitions})
+  endif()
+  if(folders)
+    # The order of the compiler's own folders must not change.
+    list(REMOVE_ITEM folders "" ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+    list(TRANSFORM folders REPLACE "(.+)" "-isystem;\\1")
+    set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS ${folders})
+  endif()
+  target_link_libraries(${target} INTERFACE "$<LINK_ONLY:redco::${library}>")
+endfunction()
+
 # redco_add_program_header(NAME EXTENSIONS): adds the precompiled header of programs that link
 # redco::compiled.
 function(redco_add_program_header name extensions)
-  redco_add_header(${name} redco::redco ${extensions} <redco/tensor/torch.hpp> <redco/train.hpp> <redco/pretrained.hpp>)
+  redco_add_header(${name} redco::headers ${extensions} <redco/tensor/torch.hpp> <redco/train.hpp> <redco/pretrained.hpp>)
   target_compile_definitions(redco_${name}_pch PRIVATE REDCO_COMPILED)
 endfunction()
 
@@ -117,7 +135,7 @@ function(redco_add_compiled include)
 
   # One precompiled header of libtorch serves all rooms below the torch line. Another serves
   # programs: redco_precompiled(TARGET).
-  redco_add_header(torch redco::redco OFF <redco/tensor/torch.hpp>)
+  redco_add_header(torch redco::headers OFF <redco/tensor/torch.hpp>)
   redco_add_program_header(program OFF)
 
   if(made_for STREQUAL wanted)
@@ -137,27 +155,28 @@ function(redco_add_compiled include)
       redco_compiled_sources(${part}_sources "${include}" ${rooms})
     endforeach()
     # The symbols that a file with other macros lacks or contradicts (config.hpp)
-    set(choices "REDCO_PCRE2_CHOICE::REDCO_SENTENCEPIECE_CHOICE::REDCO_SANITIZER_CHOICE")
     file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/redco_compiled/config.cpp" CONTENT "#include <redco/config.hpp>
-char const redco::needs_redco_compiled::${choices}::library = 0;
+char const redco::needs_redco_compiled::REDCO_SANITIZER_CHOICE::library = 0;
 char const redco::needs_redco_compiled::in_every_file_or_none = 0;
 " @ONLY)
     add_library(redco_plan_compiled STATIC EXCLUDE_FROM_ALL ${plan_sources} "${PROJECT_BINARY_DIR}/redco_compiled/config.cpp")
-    target_link_libraries(redco_plan_compiled PRIVATE redco::plan)
+    target_link_libraries(redco_plan_compiled PRIVATE redco::plan_headers)
     # A tree of rooms above the torch line has no torch sources, and a library needs one.
     if(NOT torch_sources)
       set(torch_sources "${PROJECT_BINARY_DIR}/redco_compiled/config.cpp")
     endif()
     add_library(redco_compiled STATIC EXCLUDE_FROM_ALL ${torch_sources})
-    target_link_libraries(redco_compiled PRIVATE redco::redco)
+    target_link_libraries(redco_compiled PRIVATE redco::headers)
     target_precompile_headers(redco_compiled REUSE_FROM redco_torch_pch)
     foreach(name compiled plan_compiled)
       set_target_properties(redco_${name} PROPERTIES CXX_EXTENSIONS OFF)
       target_compile_definitions(redco_${name} PRIVATE REDCO_COMPILED)
     endforeach()
   endif()
-  target_link_libraries(redco_plan_compiled INTERFACE redco::plan)
-  target_link_libraries(redco_compiled INTERFACE redco_plan_compiled redco::redco)
+  target_link_libraries(redco_plan_compiled INTERFACE redco::plan_headers)
+  target_link_libraries(redco_compiled INTERFACE redco_plan_compiled redco::headers)
+  redco_optional_library(redco_plan_compiled tokenizer text_libraries)
+  redco_optional_library(redco_compiled comm processes)
   foreach(name compiled plan_compiled)
     target_compile_definitions(redco_${name} INTERFACE REDCO_COMPILED)
     add_library(redco::${name} ALIAS redco_${name})

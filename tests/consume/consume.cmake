@@ -93,8 +93,12 @@ static_assert(small.config.activation == redco::layers::activation_kind::gelu);
 static_assert(redco::legal<small, redco::mesh{.tp = 4}>{});
 int main() {}
 ")
+# Files that link the compiled library see no macro of an optional library.
 set(consumer "add_executable(consumer ${program})
-target_link_libraries(consumer PRIVATE ${target})")
+target_link_libraries(consumer PRIVATE ${target})
+if(REDCO_PCRE2_INCLUDE AND REDCO_PCRE2_LIBRARY)
+  target_compile_definitions(consumer PRIVATE CONSUMER_HAS_PCRE2)
+endif()")
 if(WAY STREQUAL "fetch_content")
   set(consumer "")
 endif()
