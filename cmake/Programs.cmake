@@ -51,10 +51,9 @@ endfunction()
 
 # All programs of the project share the compiled libraries. tests/odr and tests/consume show that
 # the headers work without them.
-target_link_libraries(redco_plan_compiled PRIVATE redco_flags)
-target_link_libraries(redco_compiled PRIVATE redco_flags)
-target_link_libraries(redco_torch_pch PRIVATE redco_flags)
-target_link_libraries(redco_program_pch PRIVATE redco_flags)
+foreach(name compiled plan_compiled core plan_core torch_pch program_pch)
+  target_link_libraries(redco_${name} PRIVATE redco_flags)
+endforeach()
 
 if(REDCO_EXAMPLES)
   redco_programs(examples)
