@@ -67,6 +67,26 @@ foreach(file IN LISTS installed)
   endforeach()
 endforeach()
 
+# A project finds the libtorch to which the user links. The libraries fit if its version does,
+# wherever it is.
+find_installed(file redco_compiled.txt)
+cmake_path(GET file PARENT_PATH folder)
+file(CREATE_LINK ${TORCH_ROOT} ${folder}/torch SYMBOLIC)
+file(WRITE ${WORK}/consumer/empty.cpp "")
+file(WRITE ${WORK}/consumer/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
+project(consumer LANGUAGES CXX)
+find_package(redco 0.1 CONFIG REQUIRED)
+add_executable(consumer empty.cpp)
+target_link_libraries(consumer PRIVATE redco::compiled)
+")
+run(${CMAKE_COMMAND} -E env --unset=REDCO_TORCH_ROOT ${CMAKE_COMMAND} -G Ninja -S ${WORK}/consumer -B ${WORK}/consumer/build
+  -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${prefix})
+file(STRINGS ${WORK}/consumer/build/build.ninja compiles REGEX "redco_compiled/comm.cpp")
+string(FIND "${out}" "in ${folder}/torch" at)
+if(compiles OR at EQUAL -1)
+  message(FATAL_ERROR "the installed libraries or ${folder}/torch are not taken:\n${out}")
+endif()
+
 # Without libraries the installation says so, and redco.pc is header-only. To build the target that
 # the message names makes all of them.
 set(fresh ${WORK}/fresh)
