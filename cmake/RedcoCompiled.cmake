@@ -1,6 +1,9 @@
 # redco::compiled and redco::plan_compiled: redco::redco and redco::plan with their non-template
 # functions compiled once instead of in each translation unit. They are compiled in the build of the
 # project that links them, with its compiler and flags.
+# redco::core and redco::plan_core are the same without files that take long to compile: networks
+# and plans of the model families (ROOM/families.hpp), tokenizers, model folders and adapters. They
+# suffice for a program that uses none of these.
 
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/Rooms.cmake")
@@ -14,6 +17,12 @@ function(redco_compiled_sources result include)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${include}" "${include}/redco/${room}/*.inl.hpp")
     if(NOT room MATCHES "/")
       list(FILTER headers EXCLUDE REGEX "^redco/${room}/plan/")
+    endif()
+    # A file of its own, because the other definitions of its room need no tokenizer
+    if("redco/${room}/tokenize_files.inl.hpp" IN_LIST headers)
+      list(REMOVE_ITEM headers redco/${room}/tokenize_files.inl.hpp)
+      set(${room}_tokenizers "#include <redco/${room}/tokenize_files.inl.hpp>\n")
+      list(APPEND sources ${room}_tokenizers)
     endif()
     if(headers)
       list(TRANSFORM headers REPLACE "(.+)" "#include <\\1>\n")
@@ -44,10 +53,28 @@ function(redco_add_header name library extensions)
   set_target_properties(redco_${name}_pch PROPERTIES CXX_EXTENSIONS ${extensions})
 endfunction()
 
+# redco_optional_library(TARGET ROOM LIBRARY): compiles the file of one room with the definitions
+# and folders of redco::LIBRARY. Programs that link TARGET link the library, but compile without it.
+function(redco_optional_library target room library)
+  set(source "${PROJECT_BINARY_DIR}/redco_compiled/${room}.cpp")
+  get_target_property(definitions redco::${library} INTERFACE_COMPILE_DEFINITIONS)
+  get_target_property(folders redco::${library} INTERFACE_INCLUDE_DIRECTORIES)
+  if(definitions)
+    set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_DEFINITIONS ${definitions})
+  endif()
+  if(folders)
+    # The order of the compiler's own folders must not change.
+    list(REMOVE_ITEM folders "" ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+    list(TRANSFORM folders REPLACE "(.+)" "-isystem;\\1")
+    set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS ${folders})
+  endif()
+  target_link_libraries(${target} INTERFACE "$<LINK_ONLY:redco::${library}>")
+endfunction()
+
 # redco_add_program_header(NAME EXTENSIONS): adds the precompiled header of programs that link
 # redco::compiled.
 function(redco_add_program_header name extensions)
-  redco_add_header(${name} redco::redco ${extensions} <redco/tensor/torch.hpp> <redco/train.hpp> <redco/pretrained.hpp>)
+  redco_add_header(${name} redco::headers ${extensions} <redco/tensor/torch.hpp> <redco/train.hpp> <redco/pretrained.hpp>)
   target_compile_definitions(redco_${name}_pch PRIVATE REDCO_COMPILED)
 endfunction()
 
@@ -86,13 +113,12 @@ function(redco_found_parts result)
   set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 
-# Describes the builds that a compiled library fits: one compiler, one libtorch, the same optional
-# libraries.
+# Describes the builds that a compiled library fits: one compiler, one version of libtorch, the same
+# optional libraries.
 function(redco_compiled_for result)
   string(REGEX MATCH "^[0-9]+" version "${CMAKE_CXX_COMPILER_VERSION}")
-  file(REAL_PATH "${redco_torch_found}" torch)
   redco_found_parts(described)
-  set(${result} "${CMAKE_CXX_COMPILER_ID} ${version}, ${torch}, with ${described}" PARENT_SCOPE)
+  set(${result} "${CMAKE_CXX_COMPILER_ID} ${version}, libtorch ${redco_torch_version}, with ${described}" PARENT_SCOPE)
 endfunction()
 
 # redco_add_compiled(INCLUDE [LIBRARIES FOLDER] [ROOMS ROOM...]): adds the compiled libraries of the
@@ -117,15 +143,22 @@ function(redco_add_compiled include)
 
   # One precompiled header of libtorch serves all rooms below the torch line. Another serves
   # programs: redco_precompiled(TARGET).
-  redco_add_header(torch redco::redco OFF <redco/tensor/torch.hpp>)
+  redco_add_header(torch redco::headers OFF <redco/tensor/torch.hpp>)
   redco_add_program_header(program OFF)
 
+  set(libraries compiled plan_compiled core plan_core)
   if(made_for STREQUAL wanted)
-    foreach(name compiled plan_compiled)
+    foreach(name IN LISTS libraries)
       add_library(redco_${name} STATIC IMPORTED GLOBAL)
       set_target_properties(redco_${name} PROPERTIES IMPORTED_LOCATION "${arg_LIBRARIES}/libredco_${name}.a")
     endforeach()
   else()
+    # The symbols that a file with other macros lacks or contradicts (config.hpp)
+    set(config "${PROJECT_BINARY_DIR}/redco_compiled/config.cpp")
+    file(CONFIGURE OUTPUT "${config}" CONTENT "#include <redco/config.hpp>
+char const redco::needs_redco_compiled::REDCO_SANITIZER_CHOICE::library = 0;
+char const redco::needs_redco_compiled::in_every_file_or_none = 0;
+" @ONLY)
     foreach(part plan torch)
       string(TOUPPER ${part} upper)
       set(rooms ${REDCO_${upper}_ROOMS})
@@ -135,30 +168,43 @@ function(redco_add_compiled include)
       endif()
       list(FILTER rooms INCLUDE REGEX "^(${wanted_rooms})(/plan)?$")
       redco_compiled_sources(${part}_sources "${include}" ${rooms})
+      set(${part}_beyond_core ${${part}_sources})
+      set(beyond_core "(_families|_tokenizers|/tokenizer|/pretrained|/adapt)[.]cpp$")
+      list(FILTER ${part}_beyond_core INCLUDE REGEX "${beyond_core}")
+      list(FILTER ${part}_sources EXCLUDE REGEX "${beyond_core}")
     endforeach()
-    # The symbols that a file with other macros lacks or contradicts (config.hpp)
-    set(choices "REDCO_PCRE2_CHOICE::REDCO_SENTENCEPIECE_CHOICE::REDCO_SANITIZER_CHOICE")
-    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/redco_compiled/config.cpp" CONTENT "#include <redco/config.hpp>
-char const redco::needs_redco_compiled::${choices}::library = 0;
-char const redco::needs_redco_compiled::in_every_file_or_none = 0;
-" @ONLY)
-    add_library(redco_plan_compiled STATIC EXCLUDE_FROM_ALL ${plan_sources} "${PROJECT_BINARY_DIR}/redco_compiled/config.cpp")
-    target_link_libraries(redco_plan_compiled PRIVATE redco::plan)
-    # A tree of rooms above the torch line has no torch sources, and a library needs one.
-    if(NOT torch_sources)
-      set(torch_sources "${PROJECT_BINARY_DIR}/redco_compiled/config.cpp")
-    endif()
-    add_library(redco_compiled STATIC EXCLUDE_FROM_ALL ${torch_sources})
-    target_link_libraries(redco_compiled PRIVATE redco::redco)
-    target_precompile_headers(redco_compiled REUSE_FROM redco_torch_pch)
-    foreach(name compiled plan_compiled)
+    set(sources_of_plan_core ${plan_sources} "${config}")
+    set(sources_of_core ${torch_sources})
+    set(sources_of_plan_compiled ${plan_beyond_core})
+    set(sources_of_compiled ${torch_beyond_core})
+    foreach(name IN LISTS libraries)
+      # A tree of few rooms has libraries without sources of their own, and a library needs one.
+      if(NOT sources_of_${name})
+        set(sources_of_${name} "${config}")
+      endif()
+      add_library(redco_${name} STATIC EXCLUDE_FROM_ALL ${sources_of_${name}})
       set_target_properties(redco_${name} PROPERTIES CXX_EXTENSIONS OFF)
       target_compile_definitions(redco_${name} PRIVATE REDCO_COMPILED)
     endforeach()
+    foreach(name compiled core)
+      target_link_libraries(redco_${name} PRIVATE redco::headers)
+      target_precompile_headers(redco_${name} REUSE_FROM redco_torch_pch)
+    endforeach()
+    foreach(name plan_compiled plan_core)
+      target_link_libraries(redco_${name} PRIVATE redco::plan_headers)
+    endforeach()
+    # Whoever builds redco_compiled, for example to install it, gets all four.
+    target_link_libraries(redco_core PRIVATE redco_plan_core)
+    target_link_libraries(redco_plan_compiled PRIVATE redco_plan_core)
+    target_link_libraries(redco_compiled PRIVATE redco_plan_compiled redco_core)
   endif()
-  target_link_libraries(redco_plan_compiled INTERFACE redco::plan)
-  target_link_libraries(redco_compiled INTERFACE redco_plan_compiled redco::redco)
-  foreach(name compiled plan_compiled)
+  target_link_libraries(redco_plan_core INTERFACE redco::plan_headers)
+  target_link_libraries(redco_core INTERFACE redco_plan_core redco::headers)
+  target_link_libraries(redco_plan_compiled INTERFACE redco_plan_core)
+  target_link_libraries(redco_compiled INTERFACE redco_plan_compiled redco_core)
+  redco_optional_library(redco_plan_compiled tokenizer text_libraries)
+  redco_optional_library(redco_core comm processes)
+  foreach(name IN LISTS libraries)
     target_compile_definitions(redco_${name} INTERFACE REDCO_COMPILED)
     add_library(redco::${name} ALIAS redco_${name})
   endforeach()

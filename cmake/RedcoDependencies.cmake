@@ -7,6 +7,8 @@
 #   redco::text_libraries PCRE2, SentencePiece and minja (SYSTEM: no warnings); REDCO_WITH_<NAME> is
 #                         defined if found
 #   redco::processes      MPI; REDCO_WITH_MPI is defined if found
+# Header-only targets compile with text_libraries and processes. So do the two files of the compiled
+# libraries that redco_optional_library names, and no other file.
 
 include_guard(GLOBAL)
 

@@ -13,7 +13,8 @@
 
 // CMake (and redco.pc) defines REDCO_WITH_PCRE2, REDCO_WITH_SENTENCEPIECE, REDCO_WITH_MINJA and
 // REDCO_WITH_MPI for the optional libraries that it finds. Without a library, tokenizer/ and comm/
-// use replacements whose errors name the package to install.
+// use replacements whose errors name the package to install. Only files X.inl.hpp may depend on
+// these macros, so they change nothing for files that are compiled with REDCO_COMPILED.
 
 // ThreadSanitizer instruments this file: some classes have other members.
 #if defined(__SANITIZE_THREAD__)
@@ -29,30 +30,18 @@
 // attribute `retain` keeps references from files that call nothing, also with --gc-sections.
 #ifdef REDCO_COMPILED
 
-#ifdef REDCO_WITH_PCRE2
-#define REDCO_PCRE2_CHOICE with_pcre2
-#else
-#define REDCO_PCRE2_CHOICE without_pcre2
-#endif
-#ifdef REDCO_WITH_SENTENCEPIECE
-#define REDCO_SENTENCEPIECE_CHOICE with_sentencepiece
-#else
-#define REDCO_SENTENCEPIECE_CHOICE without_sentencepiece
-#endif
 #ifdef REDCO_THREAD_SANITIZER
 #define REDCO_SANITIZER_CHOICE with_thread_sanitizer
 #else
 #define REDCO_SANITIZER_CHOICE without_thread_sanitizer
 #endif
 
-// redco::plan_compiled defines the `library` of its own macros. Each choice has its `reference`,
-// because linkers keep one inline variable of each name. For MPI: comm/detail/mpi_choice.hpp.
-namespace redco::needs_redco_compiled::REDCO_PCRE2_CHOICE {
-namespace REDCO_SENTENCEPIECE_CHOICE::REDCO_SANITIZER_CHOICE {
+// redco::plan_compiled defines the `library` of its own macro. Each choice has its `reference`,
+// because linkers keep one inline variable of each name.
+namespace redco::needs_redco_compiled::REDCO_SANITIZER_CHOICE {
 extern char const library;
 [[gnu::used, gnu::retain]] inline char const* const reference = &library;
-}  // namespace REDCO_SENTENCEPIECE_CHOICE::REDCO_SANITIZER_CHOICE
-}  // namespace redco::needs_redco_compiled::REDCO_PCRE2_CHOICE
+}  // namespace redco::needs_redco_compiled::REDCO_SANITIZER_CHOICE
 
 namespace redco::needs_redco_compiled {
 extern char const in_every_file_or_none;

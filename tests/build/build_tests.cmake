@@ -27,6 +27,8 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/built_tests.txt CONTENT "${redco_lis
 redco_add_test(build.tests_listed COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
   -DBUILT=${PROJECT_BINARY_DIR}/built_tests.txt -P ${redco_cmake}/CheckTests.cmake)
 
+redco_add_test(build.demo_script COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${PROJECT_BINARY_DIR}/demo_script
+  -P ${CMAKE_CURRENT_LIST_DIR}/demo_script.cmake)
 redco_long_test(setup COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DTORCH_ROOT=${redco_torch_found}
   -DWORK=${PROJECT_BINARY_DIR}/setup -P ${CMAKE_CURRENT_LIST_DIR}/setup.cmake)
 

@@ -1,14 +1,15 @@
 # redco as a dependency: three ways of CMake, and pkg-config. Each builds and runs a program that
 # trains one step.
 foreach(way find_package add_subdirectory fetch_content pkg_config)
-  set(compiler ${CMAKE_CXX_COMPILER})
-  if(way STREQUAL pkg_config)
-    set(compiler g++)
-  endif()
   redco_long_test(${way} COMMAND ${CMAKE_COMMAND} -DWAY=${way} -DROOT=${PROJECT_SOURCE_DIR}
     -DBUILD=${PROJECT_BINARY_DIR} -DWORK=${PROJECT_BINARY_DIR}/consume/${way} -DTORCH_ROOT=${redco_torch_found}
-    -DCXX=${compiler} -P ${CMAKE_CURRENT_SOURCE_DIR}/consume/consume.cmake PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
+    -DCXX=${CMAKE_CXX_COMPILER} -P ${CMAKE_CURRENT_SOURCE_DIR}/consume/consume.cmake PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
 endforeach()
+
+# Files of an installation, with and without compiled libraries.
+redco_add_test(build.installed COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
+  -DWORK=${PROJECT_BINARY_DIR}/installed -DTORCH_ROOT=${redco_torch_found} -DCXX=${CMAKE_CXX_COMPILER}
+  -P ${CMAKE_CURRENT_LIST_DIR}/installed.cmake)
 
 # The CMakeLists.txt of docs/first-model.md, with both compilers.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/first-model.md)

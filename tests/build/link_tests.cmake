@@ -24,17 +24,15 @@ redco_add_test(build.one_definition COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -D
   -P ${CMAKE_CURRENT_LIST_DIR}/one_definition.cmake)
 
 # Files with different macros, which must not link.
-set(redco_macros)
-foreach(option MPI PCRE2 SENTENCEPIECE)
-  if(REDCO_${option}_INCLUDE AND REDCO_${option}_LIBRARY)
-    list(APPEND redco_macros -DREDCO_WITH_${option})
-  endif()
-endforeach()
 set(redco_include_flags ${redco_torch_includes})
 list(TRANSFORM redco_include_flags PREPEND -isystem)
 redco_long_test(mixed_macros COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
-  -DWORK=${PROJECT_BINARY_DIR}/mixed_macros "-DCOMPILERS=${CMAKE_CXX_COMPILER};clang++;g++" "-DMACROS=${redco_macros}"
+  -DWORK=${PROJECT_BINARY_DIR}/mixed_macros "-DCOMPILERS=${CMAKE_CXX_COMPILER};clang++;g++"
   "-DFLAGS=${redco_include_flags}" -P ${CMAKE_CURRENT_SOURCE_DIR}/odr/mixed.cmake)
+
+# Optional libraries that CMake finds later.
+redco_add_test(build.optional_packages COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DTORCH_ROOT=${redco_torch_found}
+  -DCXX=${CMAKE_CXX_COMPILER} -DWORK=${PROJECT_BINARY_DIR}/optional_packages -P ${CMAKE_CURRENT_LIST_DIR}/optional_packages.cmake)
 
 # Tokenizers in a build in which CMake found neither optional library. redco::plan would add them.
 add_executable(without_text_libraries ${PROJECT_SOURCE_DIR}/tests/consume/without_text_libraries.cpp)

@@ -29,9 +29,9 @@ else()
 endif()
 
 # Precompiled headers of tests above the torch line, of tests below it, and of whole programs.
-redco_add_header(plan_test redco::plan OFF ${CMAKE_CURRENT_SOURCE_DIR}/support/catch.hpp)
-redco_add_header(torch_test redco::redco OFF ${CMAKE_CURRENT_SOURCE_DIR}/support/torch_catch.hpp)
-redco_add_header(program_test redco::redco OFF ${CMAKE_CURRENT_SOURCE_DIR}/support/torch_catch.hpp <redco/train.hpp> <redco/pretrained.hpp>)
+redco_add_header(plan_test redco::plan_headers OFF ${CMAKE_CURRENT_SOURCE_DIR}/support/catch.hpp)
+redco_add_header(torch_test redco::headers OFF ${CMAKE_CURRENT_SOURCE_DIR}/support/torch_catch.hpp)
+redco_add_header(program_test redco::headers OFF ${CMAKE_CURRENT_SOURCE_DIR}/support/torch_catch.hpp <redco/train.hpp> <redco/pretrained.hpp>)
 foreach(kind plan torch program)
   target_link_libraries(redco_${kind}_test_pch PRIVATE redco_test_flags)
 endforeach()

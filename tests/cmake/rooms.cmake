@@ -8,6 +8,9 @@ set(redco_outside model pretrained compat ckpt log kernel)
 # Rooms with only such cases: Catch2 3 reports a run without cases as a failure
 set(redco_outside_only model compat)
 
+# Rooms whose cases ask for the optional libraries of tokenizers, or call them
+set(redco_with_text_libraries tokenizer pretrained)
+
 # Files of the room run, about shares of state and experts, that are a test of their own, because
 # all cases take minutes
 set(redco_files_of_shares "^(zero|owners|gathered|gradient_shares|expert)")
@@ -24,6 +27,9 @@ foreach(room IN LISTS REDCO_ROOMS)
       redco_test_executable(test_${room} program ${sources})
     else()
       redco_test_executable(test_${room} ${kind} ${sources})
+    endif()
+    if(room IN_LIST redco_with_text_libraries)
+      target_link_libraries(test_${room} PRIVATE redco::text_libraries)
     endif()
     if(room IN_LIST redco_busy)
       set_target_properties(test_${room} PROPERTIES REDCO_BUSY ON DISABLE_PRECOMPILE_HEADERS ON)

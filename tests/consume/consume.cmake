@@ -25,8 +25,8 @@ endfunction()
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 # Whole training is compiled header-only once (pkg_config) and linked with the installed libraries
-# once (find_package). add_subdirectory compiles a smaller program. fetch_content, which wraps
-# add_subdirectory, compiles plans only.
+# twice (find_package, pkg_config). add_subdirectory compiles a smaller program. fetch_content,
+# which wraps add_subdirectory, compiles plans only.
 set(program ${CMAKE_CURRENT_LIST_DIR}/main.cpp)
 set(refusal 1x3 "legal widths are 1, 2, 4, 8")
 find_program(CCACHE_PROGRAM ccache)
@@ -47,13 +47,22 @@ if(WAY MATCHES "find_package|pkg_config")
 endif()
 
 if(WAY STREQUAL "pkg_config")
+  set(packages redco redco-headers)
+  set(compilers ${CXX} g++)
   file(GLOB_RECURSE pc ${WORK}/prefix/redco.pc)
   get_filename_component(folder ${pc} DIRECTORY)
   set(ENV{PKG_CONFIG_PATH} ${folder})
-  execute_process(COMMAND ${PKG_CONFIG_PROGRAM} --cflags --libs redco OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
-  separate_arguments(flags UNIX_COMMAND "${flags}")
-  run(${CXX} ${program} -o ${WORK}/consumer ${flags})
-  check_program(${WORK}/consumer ${refusal})
+  # The compiler of the installed libraries links them. Another compiler takes the headers only.
+  foreach(package compiler IN ZIP_LISTS packages compilers)
+    execute_process(COMMAND ${PKG_CONFIG_PROGRAM} --define-variable=torch=${TORCH_ROOT} --cflags --libs ${package}
+      OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+    if(flags MATCHES "pcre2")
+      string(APPEND flags " -DCONSUMER_HAS_PCRE2")
+    endif()
+    separate_arguments(flags UNIX_COMMAND "${flags}")
+    run(${compiler} ${program} -o ${WORK}/consumer ${flags})
+    check_program(${WORK}/consumer ${refusal})
+  endforeach()
   return()
 endif()
 
@@ -93,8 +102,12 @@ static_assert(small.config.activation == redco::layers::activation_kind::gelu);
 static_assert(redco::legal<small, redco::mesh{.tp = 4}>{});
 int main() {}
 ")
+# Files that link the compiled library see no macro of an optional library.
 set(consumer "add_executable(consumer ${program})
-target_link_libraries(consumer PRIVATE ${target})")
+target_link_libraries(consumer PRIVATE ${target})
+if(REDCO_PCRE2_INCLUDE AND REDCO_PCRE2_LIBRARY)
+  target_compile_definitions(consumer PRIVATE CONSUMER_HAS_PCRE2)
+endif()")
 if(WAY STREQUAL "fetch_content")
   set(consumer "")
 endif()
@@ -144,7 +157,7 @@ project has .*, with .*, so it compiles them itself. install redco again to shar
     message(FATAL_ERROR "libraries with other parts are taken, or in silence (${status}, '${compiles}'):\n${out}")
   endif()
   file(WRITE ${made_for} "${text}")
-  file(GLOB_RECURSE library ${WORK}/prefix/libredco_plan_compiled.a)
+  file(GLOB_RECURSE library ${WORK}/prefix/libredco_plan_core.a)
   run(ar d ${library} config.cpp.o)
   file(REMOVE ${WORK}/build/consumer)
   execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/build --target consumer RESULT_VARIABLE status OUTPUT_VARIABLE out

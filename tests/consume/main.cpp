@@ -1,13 +1,13 @@
 // A program that depends on redco and trains a few steps. Exit code 0 if the loss falls below its
-// bound in f32 and in bf16, whatever the CPU's default dtype is. If PCRE2 was found, it also uses a
-// tokenizer that needs PCRE2.
+// bound in f32 and in bf16, whatever the CPU's default dtype is. If the project found PCRE2, the
+// program also uses a tokenizer that needs PCRE2.
 #include <redco/redco.hpp>
 
 struct point_batch {
   at::Tensor x, y;
 };
 
-#ifdef REDCO_WITH_PCRE2
+#if defined(REDCO_WITH_PCRE2) || defined(CONSUMER_HAS_PCRE2)
 bool tokenizes() {
   auto const tokenizer = redco::tokenizer::json_tokenizer::parse(
       R"({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false}, "decoder": {"type": "ByteLevel"},

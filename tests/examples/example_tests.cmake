@@ -15,6 +15,9 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
     "\nnamespace " "\ntemplate <class T, class")  # samples continue whole prompts of any length
   redco_demo_test(sparse 0 ARGUMENTS ${text} --mesh 1x2 --max-steps 2 --dtype f32 --check-saved --sparse-block 8 WORDS
     "held-out loss [0-9.]+ nats per byte" "\nnamespace " "68.5 M for one token")
+  redco_demo_test(sizes 0 ARGUMENTS ${text} --mesh 1x2 --max-steps 1 --dtype f32 --width 96 --layers 2 WORDS
+    "wte.weight +.256, 96. +.128, 96." "attn.q.weight x2 ")
+  redco_demo_test(width 64 ARGUMENTS ${text} --mesh 1x2 --max-steps 1 --width 100 WORDS "100 features, no multiple of its 6 heads")
   redco_demo_test(sparse_block 64 ARGUMENTS ${text} --sparse-block=-1 WORDS "sparse-block")
   redco_demo_test(illegal_mesh 64 ARGUMENTS ${text} --mesh 1x4 WORDS "1, 2, 3, 6")
   redco_demo_test(unknown_device 64 ARGUMENTS ${text} --device gpu WORDS "--device gpu .*give auto, cpu or cuda")

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/comm/detail/mpi_choice.hpp>
 #include <redco/comm/ticket.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/collective.hpp>

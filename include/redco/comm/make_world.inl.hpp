@@ -7,7 +7,6 @@
 #include <redco/comm/detail/processes.hpp>
 // Either mpi_absent.hpp or mpi_session.hpp is empty: CMake defines REDCO_WITH_MPI if it finds MPI.
 #include <redco/comm/detail/mpi_absent.hpp>
-#include <redco/comm/detail/mpi_choice.hpp>
 #include <redco/comm/detail/mpi_session.hpp>
 #include <redco/comm/detail/socket_session.hpp>
 #include <redco/comm/thread_world.hpp>
@@ -54,14 +53,6 @@ REDCO_INLINE void leave_processes(int code) noexcept {
   own.alive.reset();
   if (own.session != nullptr) own.session->leave(code);
 }
-
-}  // namespace redco::comm
-
-#ifdef REDCO_COMPILED
-char const redco::needs_redco_compiled::REDCO_MPI_CHOICE::library = 0;
-#endif
-
-namespace redco::comm {
 
 REDCO_INLINE std::unique_ptr<world> make_world(mesh const& shape, rank_options const& options) {
   if (options::launched().processes > 1) return make_process_world(shape, options);

@@ -7,7 +7,6 @@
 #include <redco/nn/context_entries.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/model/any_model.hpp>
-#include <redco/model/mgpt.hpp>
 
 #include <memory>
 
@@ -42,7 +41,6 @@
 
 #define REDCO_NETWORKS_OF_FAMILIES(PREFIX)        \
   REDCO_DECODER(PREFIX, gpt2)                     \
-  REDCO_DECODER(PREFIX, models::mgpt)             \
   REDCO_DECODER(PREFIX, gpt_neo)                  \
   REDCO_DECODER(PREFIX, llama)                    \
   REDCO_DECODER(PREFIX, models::olmo2)            \

@@ -6,7 +6,6 @@
 
 #include <redco/shard/facts.hpp>
 #include <redco/model/any_model.hpp>
-#include <redco/model/mgpt.hpp>
 
 #define REDCO_FACTS(PREFIX, MODEL)                      \
   PREFIX template fact::program facts_of(MODEL const&); \
@@ -14,7 +13,6 @@
 
 #define REDCO_FACTS_OF_FAMILIES(PREFIX)      \
   REDCO_FACTS(PREFIX, gpt2)                  \
-  REDCO_FACTS(PREFIX, models::mgpt)          \
   REDCO_FACTS(PREFIX, gpt_neo)               \
   REDCO_FACTS(PREFIX, llama)                 \
   REDCO_FACTS(PREFIX, models::olmo2)         \
