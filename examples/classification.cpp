@@ -65,7 +65,7 @@ template <class Model>
 int learn(Model const& model, redco::tokenizer::any_tokenizer const& tokenizer, labelled_data::data_set const& data,
           my_options const& o, std::string const& config, redco::save_model_options const& files, auto const& start) {
   bool const regression = o.texts.regression();
-  if (data.eval.size() < 2)
+  if (data.eval.rows.size() < 2)
     throw redco::error(redco::exit_code::data,
                        "there is one example to measure, and scores need two: give --eval, or "
                        "more examples in --data");

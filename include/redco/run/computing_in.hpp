@@ -1,9 +1,11 @@
 #pragma once
 
-#include <redco/run/deployer.hpp>
 #include <redco/shape/dtype.hpp>
+#include <redco/config.hpp>
 
-#include <utility>
+namespace redco {
+class deployer;
+}
 
 namespace redco::run {
 
@@ -11,10 +13,10 @@ namespace redco::run {
 /// the object. Make and destroy it while no rank runs.
 class computing_in {
  public:
-  computing_in(deployer& where, dtype type) : where_(where), before_(std::exchange(where.dtype_.compute, type)) {}
+  computing_in(deployer& where, dtype type);
   computing_in(computing_in const&) = delete;
   computing_in& operator=(computing_in const&) = delete;
-  ~computing_in() { where_.dtype_.compute = before_; }
+  ~computing_in();
 
  private:
   deployer& where_;
@@ -22,3 +24,7 @@ class computing_in {
 };
 
 }  // namespace redco::run
+
+#ifndef REDCO_COMPILED
+#include <redco/run/computing_in.inl.hpp>
+#endif
