@@ -135,9 +135,10 @@ TEST_CASE("a complete run that is started again writes no row and no file twice"
     o.patience = 0;
     return o;
   };
-  // The signal comes after the last step
-  REQUIRE(fit_mlp(resumed(folder.path), options(9), once.examples()).code == 0);
+  // The signal comes after the last step, and ends its evaluation. The next start evaluates.
+  REQUIRE(fit_mlp(resumed(folder.path), options(9), once.examples()).code == 75);
   redco::diag::stop_signals().answered();
+  REQUIRE(fit_mlp(resumed(folder.path), options(0), once.examples()).code == 0);
   CHECK(once.epochs_ended == 3);
   CHECK(evaluated(folder.path) == std::vector<std::int64_t>{3, 6, 9});
   CHECK_FALSE(redco::workdir::read_manifest(folder.path / "ckpts/last").interrupted);

@@ -2,6 +2,7 @@
 
 #include <redco/ckpt/check_replicas.hpp>
 
+#include <redco/ckpt/detail/disk_phase.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/comm/rank_hosts.hpp>
 #include <redco/tensor/device.hpp>
@@ -84,8 +85,10 @@ inline std::string difference_of(std::string const& tensor, holders_by_digest co
 
 namespace redco::ckpt {
 
-REDCO_INLINE void check_replicas(std::span<state_part const> parts, comm::group& world, std::int64_t step) {
+REDCO_INLINE void check_replicas(std::span<state_part const> parts, comm::group& world, std::int64_t step,
+                                 workdir::disk_limits const& limits) {
   if (world.size() == 1) return;
+  detail::disk_deadline const patient(world, limits);
   comm::collective_label const label("the comparison of replicas");
   std::vector<state_part const*> own;
   std::vector<std::uint64_t> own_keys;

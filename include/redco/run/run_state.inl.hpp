@@ -176,7 +176,7 @@ REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
   to.facts.mesh = rank_.mesh;
   to.facts.rng = {seed_, static_cast<std::uint64_t>(step_)};
   std::vector<ckpt::state_part> const all = parts(objects);
-  ckpt::check_replicas(all, rank_.world, step_);
+  ckpt::check_replicas(all, rank_.world, step_, to.disk);
   auto const path = ckpt::save_checkpoint(to, all, rank_.world);
   saved_step_ = step_;
   return path;
