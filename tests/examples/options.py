@@ -80,9 +80,10 @@ COMMON = {
 }
 # Options on which neither a result nor a line of the log depends. Their own tests are elsewhere;
 # here a wrong value must be refused.
-UNSEEN = {"threads": "-1", "deadline": "0", "collate-threads": "0"}
-# Without processes, sums have one order, and without a terminal there is no progress bar.
-WITHOUT_VALUE = {"deterministic", "quiet"}
+UNSEEN = {"threads": "-1", "deadline": "0", "collate-threads": "0", "disk-deadline": "0", "save-patience": "-1"}
+# Without processes, sums have one order. Without a terminal there is no progress bar. A run that is
+# not resumed has nothing to be strict about.
+WITHOUT_VALUE = {"deterministic", "quiet", "strict-resume"}
 # Private steps see each example alone, a loop without updates is verified whole, and predictions do
 # not depend on their mesh.
 UNSEEN_OF = {"dp_sgd": {"micro-batch": "0"}, "fedavg": {"verify-steps": "0"},
@@ -152,7 +153,7 @@ OWN = {
     "fine_tune": {"model": (MODELS / "gpt2", []), "text": (CHATS, []), "conversations": (CHATS, ["--text", ""]),
                   "key": ("other", []), "invalid-utf8": ("1", ["--text", BAD]), "context": ("10", []), "pack": (None, []),
                   "hold-out": ("2", [])},
-    "lora": {"model": (MODELS / "gpt2", []), "text": (CHATS, []), "key": ("other", []), "invalid-utf8": ("1", ["--text", BAD]),
+    "lora": {"model": (MODELS / "gpt2", []), "text": (CHATS, []), "conversations": (CHATS, ["--text", ""]), "key": ("other", []), "invalid-utf8": ("1", ["--text", BAD]),
              "context": ("10", []), "hold-out": ("2", []), "rank": ("2", []), "alpha": ("3", []), "dropout": ("0.5", []),
              "targets": ("q", []), "bound": ("0", [])},
     "generate": {"model": (MODELS / "gpt2", []), "prompt": ("or not", []), "chat": (None, []), "system": ("be", []),
@@ -160,7 +161,7 @@ OWN = {
                  "top-p": ("0.01", ["--temperature", "5"]), "min-p": ("0.99", ["--temperature", "5"]),
                  "repetition-penalty": ("9", ["--temperature", "1", "--max-new-tokens", "24"]), "beams": ("4", ["--max-new-tokens", "12"]),
                  "length-penalty": ("-9", []), "seed": ("1", ["--temperature", "5"])},
-    "language_modeling": {"max-steps": ("2", []), "verify-steps": ("1", ["--verify", "--max-steps", "2", "--epochs", "9"]), "text": (TEXT, []), "dropout": ("0.5", []), "sparse-block": ("8", []),
+    "language_modeling": {"width": ("96", []), "layers": ("2", []), "max-steps": ("2", []), "verify-steps": ("1", ["--verify", "--max-steps", "2", "--epochs", "9"]), "text": (TEXT, []), "dropout": ("0.5", []), "sparse-block": ("8", []),
                           "invalid-utf8": ("1", ["--text", BAD])},
 }
 
