@@ -354,7 +354,10 @@ def continued_alone(model, prompts, *how):
         found.append(continued_together(model, {"input_ids": ids[mask][None], "attention_mask": mask[mask][None].long()}, *how))
     new = [one.sequences[:, mask.sum():] for one, mask in zip(found, prompts["attention_mask"])]
     longest = max(part.shape[1] for part in new)
-    rows = [torch.cat([ids.expand(len(part), -1), torch.nn.functional.pad(part, (0, longest - part.shape[1]), value=pad_id(model.config))], 1)
+    pad = pad_id(model.config)
+    if how[0] > 1 and pad == 0:  # beam search of transformers pads so
+        pad = end_ids(model.config)[0]
+    rows = [torch.cat([ids.expand(len(part), -1), torch.nn.functional.pad(part, (0, longest - part.shape[1]), value=pad)], 1)
             for ids, part in zip(prompts["input_ids"], new)]
     scores = [one.sequences_scores for one in found] if how[0] > 1 else None
     return types.SimpleNamespace(sequences=torch.cat(rows), sequences_scores=None if scores is None else torch.cat(scores))

@@ -94,6 +94,14 @@ class decoding {
     return result;
   }
 
+  /// Returns the mask of the tokens before position `end`, bool [B, end], without gaps in memory.
+  /// It takes the memory of a mask of all tokens, so that all steps allocate equally.
+  at::Tensor shown_before(std::int64_t end) const {
+    std::int64_t const rows = shown_.size(0);
+    at::Tensor const part = at::empty(shown_.numel(), at::kBool).narrow(0, 0, rows * end).view({rows, end});
+    return part.copy_(shown_.narrow(1, 0, end));
+  }
+
   /// Calls `use` with the network, bound to the masks and positions for `length` tokens from
   /// position `begin` on.
   template <class Use>
@@ -107,7 +115,7 @@ class decoding {
     };
     auto const decoder = net_.in(pass_);
     if constexpr (has_entry<key_mask>) {
-      return with_source(decoder.with(key_mask{shown_.narrow(1, 0, begin + length)},
+      return with_source(decoder.with(key_mask{shown_before(begin + length)},
                                       nn::token_positions{positions_.narrow(1, begin, length)}));
     } else {
       return with_source(decoder);
