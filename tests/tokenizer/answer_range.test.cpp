@@ -128,6 +128,18 @@ TEST_CASE("an answer is marked where the template asks for it after questions on
         std::vector<std::string>{"t[/]"});
 }
 
+TEST_CASE("an answer is marked where the template writes the first letter of a role") {
+  if (!rt::detail::jinja_template::available) return;
+  rt::chat_template const chat(
+      "{% for m in messages %}{{ m.role[0] | upper }}:{{ m.content }}\n{% endfor %}"
+      "{% if add_generation_prompt %}A:{% endif %}",
+      {}, "a test");
+  std::vector<rt::chat_message> const talk{{"user", "To be?"}, {"assistant", "A:"}, {"user", "A"}, {"assistant", "U"}};
+  rt::chat_text const found = chat.marked_text(talk);
+  CHECK(found.text == "U:To be?\nA:A:\nU:A\nA:U\n");
+  CHECK(answers_in(found) == std::vector<std::string>{"A:\n", "U\n"});
+}
+
 TEST_CASE("marks of a text do not occur in the template or the conversation") {
   if (!rt::detail::jinja_template::available) return;
   // private-use code points, and the first word that the library takes as a mark

@@ -155,6 +155,19 @@ TEST_CASE("templates that hide where an answer begins or ends are refused by nam
   CHECK(refused("{% for m in messages %}{{ messages[1].content[:1] }}{{ m.content }}|{% endfor %}").starts_with(cure));
 }
 
+TEST_CASE("a template indexes the letters of a text as Jinja does") {
+  if (!available) return;
+  // The expected text is that of Jinja 3.1.6.
+  std::string const jinja =
+      "{% set a = messages[0].content %}{% set list = [[1, 'h\u00E9\u00E9'], {'k': 'ab'}] %}"
+      "{{ a[0] }}{{ a[1] | upper }}{{ a [ -1 ] }}|{{ a[9] }}{{ a[-9] }}|{{ list[0][1][1] }}"
+      "{{ (list[-1]['k'] ~ 'c')[2] }}{{ list[1].k[list[0][0]] }}{{ 'x]y'[1] }}|"
+      "{{ a[1:][0] }}{{ a[:1] }}{{ [5, 6][1] }}{{ 'a[0]' }}|"
+      "{% for m in messages if m.role[0] == 'a' %}{{ m.role[-1] }}{% endfor %}|"
+      "{{ a if a[0] in ['o'] else 'none' }}{% if not a[7] %}empty{% endif %} a[0] {# a[0] #}";
+  CHECK(rt::chat_template(jinja, names, "a.jinja").text(talk) == "oNe||\u00E9cb]|no6a[0]|tt|oneempty a[0] ");
+}
+
 TEST_CASE("a template's own refusal and wrong syntax are errors that name the template") {
   if (!available) return;
   rt::chat_template const chat(named("brackets"), names, "a/tokenizer_config.json: chat_template");

@@ -2,6 +2,7 @@
 
 #ifdef REDCO_WITH_MINJA
 
+#include <redco/tokenizer/detail/template_items.hpp>
 #include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 
@@ -94,7 +95,8 @@ class jinja_template {
   /// Parses a template. Throws `error` with exit code 65 for wrong syntax.
   jinja_template(std::string const& text, std::string const& source) : source_(source) {
     try {
-      root_ = minja::Parser::parse(text, {.trim_blocks = true, .lstrip_blocks = true, .keep_trailing_newline = false});
+      root_ = minja::Parser::parse(subscript_calls::in(text, "redco_item"),
+                                   {.trim_blocks = true, .lstrip_blocks = true, .keep_trailing_newline = false});
     } catch (std::exception const& problem) {
       throw error(exit_code::data, source_ + " is no template that minja can read (" + first_line(problem.what()) +
                                        "): use the template of another revision of the model");
@@ -116,6 +118,9 @@ class jinja_template {
       context->set("tojson", minja::Value::callable([&](auto const&, minja::ArgumentsValue& arguments) {
                      return python_json::call(arguments, empty_list);
                    }));
+      context->set("redco_item", minja::Value::callable([](auto const&, minja::ArgumentsValue& arguments) {
+                     return item_of(arguments.args.at(0), arguments.args.at(1));
+                   }));
       set_filters_of_undefined(*context);
       return root_->render(context);
     } catch (std::exception const& problem) {
@@ -127,6 +132,14 @@ class jinja_template {
   }
 
  private:
+  /// Returns `value[index]`. minja itself finds nothing in a text.
+  static minja::Value item_of(minja::Value& value, minja::Value const& index) {
+    if (value.is_null()) throw std::runtime_error("Trying to access property '" + index.dump() + "' on null!");
+    if (!value.is_string() || !index.is_number_integer()) return value.get(index);
+    std::string const found = code_point_of(value.get<std::string>(), index.get<std::int64_t>());
+    return found.empty() ? minja::Value() : minja::Value(found);
+  }
+
   /// Sets the filters that write an undefined value as an empty text, and not as "None".
   static void set_filters_of_undefined(minja::Context& context) {
     auto const text = [](minja::ArgumentsValue const& arguments, std::size_t i) {
