@@ -192,6 +192,9 @@ TEST_CASE("updates agree with one rank, and messages with the plan") {
     INFO(name_of(on));
     stage_test::check_verified(tied, in(folder.path, on), adamw{.lr = 2e-3, .clip_norm = 0.5}, 5);
     stage_test::check_verified(rotary, in(folder.path, on), adamw{.lr = 2e-3, .clip_norm = 0.5}, 5);
+    deployer_options overlaps = in(folder.path, on);
+    overlaps.overlap = true;
+    stage_test::check_verified(tied, overlaps, adamw{.lr = 2e-3, .clip_norm = 0.5}, 5);
   }
   stage_test::silence const quiet;
   deployer deployer(in(folder.path, {.dp = 2, .cp = 2}));

@@ -337,14 +337,14 @@ update_record update_of_two() {
   return one;
 }
 
-/// Returns the half of a record that a rank of two holds.
-update_record half_of(update_record one, int rank) {
-  safetensors::box const box{{2 * rank}, {2}};
+/// Returns the elements [begin, end) of each parameter of a record.
+update_record range_of(update_record one, std::int64_t begin, std::int64_t end) {
+  safetensors::box const box{{begin}, {end - begin}};
   for (updated_parameter& p : one.parameters) {
     p.box = box;
-    p.gradient = p.gradient.slice(0, 2 * rank, 2 * rank + 2).clone();
-    p.update = p.update.slice(0, 2 * rank, 2 * rank + 2).clone();
-    p.slots[0] = p.slots[0].slice(0, 2 * rank, 2 * rank + 2).clone();
+    p.gradient = p.gradient.slice(0, begin, end).clone();
+    p.update = p.update.slice(0, begin, end).clone();
+    p.slots[0] = p.slots[0].slice(0, begin, end).clone();
     p.slot_boxes[0] = box;
   }
   return one;
@@ -358,7 +358,7 @@ std::string difference_of(Change const& change) {
   redco::run::update_noise const noise = meter.measure(alone, {&alone}, dtype::f64);
   std::string first;
   redco::comm::run_ranks({.tp = 2}, {}, [&](rank_context& rank) {
-    update_record own = half_of(alone, rank.rank);
+    update_record own = range_of(alone, 2 * rank.rank, 2 * rank.rank + 2);
     change(own, rank.rank);
     auto const compared = redco::run::compare_updates(rank, "step 1", own, alone, noise, dtype::f64);
     if (rank.rank == 0) first = redco::run::verify_result_of({compared}, rank.mesh, dtype::f64).first;
@@ -381,6 +381,21 @@ TEST_CASE("wrong optimizer slots, a wrong count of the loss and a parameter that
         "step 1, no rank holds all of b.weight (layer b)");
   CHECK(difference_of([](update_record& own, int rank) {
           if (rank == 1) own.parameters.erase(own.parameters.begin());
+        }) == "step 1, no rank holds all of a.weight (layer a)");
+}
+
+TEST_CASE("ranges of ranks may overlap, and an element that no rank holds is found all the same") {
+  auto const ranges = [](std::int64_t end, std::int64_t begin) {
+    return [=](update_record& own, int rank) {
+      own = rank == 0 ? range_of(update_of_two(), 0, end) : range_of(update_of_two(), begin, 4);
+    };
+  };
+  CHECK(difference_of(ranges(3, 1)).empty());
+  CHECK(difference_of(ranges(4, 2)).empty());
+  CHECK(difference_of(ranges(1, 2)) == "step 1, no rank holds all of a.weight (layer a)");
+  // The two ranges have as many elements as the parameter.
+  CHECK(difference_of([](update_record& own, int rank) {
+          own = rank == 0 ? range_of(update_of_two(), 0, 2) : range_of(update_of_two(), 1, 3);
         }) == "step 1, no rank holds all of a.weight (layer a)");
 }
 

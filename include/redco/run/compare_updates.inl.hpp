@@ -97,13 +97,6 @@ inline std::uint64_t digest_of(at::Tensor const& x) {
   return safetensors::xxh64::of(std::string_view(static_cast<char const*>(here.data_ptr()), here.nbytes()));
 }
 
-inline std::uint64_t digest_of(safetensors::box const& box) {
-  std::string text;
-  for (std::size_t d = 0; d < box.shape.size(); ++d)
-    text += std::to_string(box.offset[d]) + "+" + std::to_string(box.shape[d]) + " ";
-  return safetensors::xxh64::of(std::string_view(text));
-}
-
 /// The ranges of parameters that the ranks of a mesh hold. For each parameter, `whole` is true if
 /// the ranges cover the parameter. `equal` is true if ranks with equal ranges have updated them to
 /// equal bits.
@@ -113,7 +106,8 @@ struct held_ranges {
   /// All ranks call it. Compares bits only on CPUs, where all ranks compute alike.
   held_ranges(rank_context& rank, update_record const& own, update_record const& alone)
       : whole(alone.parameters.size(), false), equal(alone.parameters.size(), true) {
-    enum : std::int64_t { index, box, elements, bits, numbers };
+    // First numbers of a range; sizes follow the offsets. Numbers below 0 end the list of a rank.
+    enum : std::int64_t { index, bits, dimensions, offsets };
     std::vector<std::int64_t> ranges;
     for (updated_parameter const& mine : own.parameters)
       for (std::size_t i = 0; i < alone.parameters.size(); ++i) {
@@ -123,27 +117,39 @@ struct held_ranges {
           digest = digest_of(mine.update);
           for (at::Tensor const& slot : mine.slots) digest = digest * 31 + digest_of(slot);
         }
-        ranges.insert(ranges.end(), {static_cast<std::int64_t>(i), static_cast<std::int64_t>(digest_of(mine.box)),
-                                     mine.update.numel(), static_cast<std::int64_t>(digest)});
+        ranges.insert(ranges.end(),
+                      {static_cast<std::int64_t>(i), static_cast<std::int64_t>(digest), std::ssize(mine.box.shape)});
+        ranges.insert(ranges.end(), mine.box.offset.begin(), mine.box.offset.end());
+        ranges.insert(ranges.end(), mine.box.shape.begin(), mine.box.shape.end());
       }
     at::Tensor const most = at::full({1}, std::ssize(ranges), at::kLong);
     rank.world.all_reduce(most, comm::reduce_op::max);
     ranges.resize(static_cast<std::size_t>(most.item<std::int64_t>()), -1);
     if (ranges.empty()) return;
     at::Tensor const all = rank.world.all_gather(at::tensor(ranges, at::kLong), 0);
-    std::vector<std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>> of(whole.size());
-    std::int64_t const* const gathered = all.const_data_ptr<std::int64_t>();
-    for (std::int64_t begin = 0; begin < all.numel(); begin += numbers) {
-      std::int64_t const* const one = gathered + begin;
-      if (one[index] < 0) continue;
+    // Digests of the ranges of each parameter, by offsets and sizes
+    std::vector<std::map<std::vector<std::int64_t>, std::int64_t>> of(whole.size());
+    std::int64_t const* one = all.const_data_ptr<std::int64_t>();
+    std::int64_t const* const end = one + all.numel();
+    while (one < end) {
+      if (one[index] < 0) {
+        ++one;
+        continue;
+      }
       auto const i = static_cast<std::size_t>(one[index]);
-      auto const [at, fresh] = of[i].try_emplace(one[box], one[elements], one[bits]);
-      if (!fresh && at->second.second != one[bits]) equal[i] = false;
+      std::int64_t const* const next = one + offsets + 2 * one[dimensions];
+      auto const [at, fresh] = of[i].try_emplace(std::vector<std::int64_t>(one + offsets, next), one[bits]);
+      if (!fresh && at->second != one[bits]) equal[i] = false;
+      one = next;
     }
+    // Ranges may overlap: the replicas of two pipeline stages divide a tied parameter differently.
     for (std::size_t i = 0; i < of.size(); ++i) {
-      std::int64_t held = 0;
-      for (auto const& [range, counted] : of[i]) held += counted.first;
-      whole[i] = !of[i].empty() && held == alone.parameters[i].update.numel();
+      at::Tensor const covered = at::zeros(alone.parameters[i].update.sizes(), at::kBool);
+      for (auto const& [range, digest] : of[i]) {
+        auto const sizes = range.begin() + std::ssize(range) / 2;
+        part_of(covered, {{range.begin(), sizes}, {sizes, range.end()}}).fill_(true);
+      }
+      whole[i] = !of[i].empty() && covered.all().item<bool>();
     }
   }
 };

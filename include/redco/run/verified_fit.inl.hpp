@@ -35,8 +35,13 @@ namespace redco::run::detail {
 /// does.
 inline std::string reason_without_plan(network_state const& state, rank_context const& rank) {
   if (state.network().exchanges_rows()) return "the rows that experts exchange follow from the routing";
+  bool const sends_activations = rank.mesh.size(shape::model_axes | shape::axis::cp) > 1;
   for (nn::stored_parameter const& one : state.store.parameters()) {
-    if (!one.trainable) return "the plan counts gradients of frozen layers, which a step may leave out";
+    // Backward ends early only if the first layer is frozen, and then sends fewer activations. The
+    // plan knows parameters that a model freezes, and not those that a run freezes.
+    bool const is_first = &one == &state.store.parameters().front();
+    if (!one.trainable && (one.plan.fact.trained || (is_first && sends_activations)))
+      return "the plan counts gradients of frozen layers, which a step may leave out";
     for (shape::place const& cut : one.plan.fact.places)
       if (rank.mesh.cp > 1 && cut.axis == shape::axis::tp && cut.sharers(rank.mesh.tp) > 1)
         return "the plan counts keys and values along cp once, and several shards hold and send them";
@@ -165,7 +170,7 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
   check_micro_batches(next, *settings_.global_batch, where_.schedule(), rank.mesh);
   fit_work work(*source, in, at.step);
   step_executor one(*at.network, rank, work.facts(next, job->several_terms(), where_.schedule()),
-                    replicas > 1 ? where_.gradient_bucket() : 0, &recorder);
+                    rank.mesh.size(shape::token_axes) > 1 ? where_.gradient_bucket() : 0, &recorder);
   step_measure::begin(rank, at.network->store.device());
   step_result const result = one.run(work, {at.step, options::run_length_of(settings_, examples).steps});
   done.sent = step_measure::end(rank, at.network->store.device());
