@@ -147,7 +147,7 @@ void check_equal(double noise, Loss const& loss) {
       for (std::size_t i = 0; i < 6; ++i) CHECK(found.numbers[i] == Approx(one.numbers[i]).epsilon(1e-12));
       for (auto const& [name, value] : one.state) {
         INFO(name);
-        CHECK((found.state.at(name) - value).abs().max().item<double>() < 1e-11);
+        CHECK((found.state.at(name) - value).abs().max().item().toDouble() < 1e-11);
       }
     }
 }
@@ -197,7 +197,7 @@ TEST_CASE("packed texts have the losses that balance experts, and the loads, tha
     for (std::size_t i = 0; i < 6; ++i) CHECK(found.numbers[i] == Approx(expected.numbers[i]).epsilon(1e-12));
     for (auto const& [name, value] : expected.state) {
       INFO(name);
-      CHECK((found.state.at(name) - value).abs().max().item<double>() < 1e-11);
+      CHECK((found.state.at(name) - value).abs().max().item().toDouble() < 1e-11);
     }
   }
 }
