@@ -334,6 +334,11 @@ def forget_lengths(model):
 
 def outputs_of(model, batch, **options):
     """The outputs of a model for a batch."""
+    if model.config.model_type == "vision-encoder-decoder":
+        # transformers 4.57 shifts these labels twice; other versions have the loss below.
+        outputs = model(**batch, **options)
+        outputs.loss = torch.nn.functional.cross_entropy(outputs.logits.flatten(0, 1), batch["labels"].flatten())
+        return outputs
     if not depends_on_length(model.config):
         return model(**batch, **options)
     logits, losses, count = [], [], 0
