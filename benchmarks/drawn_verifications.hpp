@@ -3,10 +3,10 @@
 // Correct training runs, drawn at random over model families, dtypes, optimizers, meshes, levels of
 // ZeRO, micro-batches and seeds, which --verify must not call mistakes.
 
+#include "short_sequences.hpp"
+
 #include <redco/run/trainer.hpp>
 #include <redco/run/verify.hpp>
-#include <redco/text/batches.hpp>
-#include <redco/nn/cross_entropy.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/options/fit_options.hpp>
@@ -19,7 +19,6 @@
 #include <redco/layer/wrappers.hpp>
 #include <redco/log/text.hpp>
 #include <redco/optimizer/groups.hpp>
-#include <redco/pipeline/functions.hpp>
 #include <redco/random/stream.hpp>
 
 #include <algorithm>
@@ -35,6 +34,7 @@
 namespace drawn_verifications {
 
 using namespace redco;
+using short_sequences::language;
 
 /// A small decoder whose feed-forward layers are experts.
 struct expert_decoder {
@@ -75,21 +75,6 @@ struct verified_run {
   std::string text;
   run::verify_result result;
 };
-
-/// Returns a job of sequences of 9 tokens. The last tokens of some sequences do not count.
-inline auto language() {
-  return collate([](std::span<std::int64_t const> ids) {
-           std::vector<at::Tensor> inputs, labels;
-           for (std::int64_t const id : ids) {
-             at::Tensor const t = at::arange(10, at::kLong), tokens = (t * t * 3 + id * 7 + t * id).remainder(11);
-             inputs.push_back(tokens.slice(0, 0, 9));
-             labels.push_back(tokens.slice(0, 1).clone());
-             labels.back().slice(0, 9 - id % 4).fill_(-100);
-           }
-           return token_batch{at::stack(inputs), at::stack(labels)};
-         }) |
-         loss([](auto const& net, token_batch const& b) { return cross_entropy(net(b.input_ids), b.labels); });
-}
 
 template <class Model>
 run::verify_result verified(Model const& model, deployer_options const& where, training_flags const& flags) {

@@ -8,6 +8,8 @@
 // With --pack, a row of the batch holds as many texts as fit into --context, which do not see each
 // other.
 
+#include "common/marked_texts.hpp"
+
 #include <redco/pretrained.hpp>
 
 #include <iostream>
@@ -41,12 +43,13 @@ struct my_options {
   }
 };
 
-/// Trains on the answers in `texts`, and saves the model.
+/// Trains on the texts or on the answers, and saves the model.
 template <class Model>
-void train(Model const& model, redco::pretrained_folder const& folder, my_options const& o, std::string const& config,
-           std::int64_t context, std::vector<redco::tokenizer::marked_ids> texts) {
+void fine_tune(Model const& model, redco::pretrained_folder const& folder, my_options const& o,
+               std::string const& config) {
   using redco::text::packed, redco::text::packed_row;
-  auto const examples = redco::data::hold_out_every(std::move(texts), o.hold_out);
+  std::int64_t const context = std::min(o.context, model.config.context);
+  auto const examples = redco::data::hold_out_every(marked_texts(folder, o, context), o.hold_out);
   std::int64_t const longest = o.pack ? context : 0;
   std::vector<packed_row> const rows = packed(examples.train, longest), held_out = packed(examples.held_out, longest);
   if (o.pack) std::cout << examples.train.size() << " texts in " << rows.size() << " rows\n";
@@ -64,29 +67,6 @@ void train(Model const& model, redco::pretrained_folder const& folder, my_option
   std::filesystem::path const saved = deployer.workdir() / "model";
   trainer.save_model(saved, folder.save_options());
   deployer.conclude("model saved in " + saved.string());
-}
-
-template <class Model>
-void fine_tune(Model const& model, redco::pretrained_folder const& folder, my_options const& o,
-               std::string const& config) {
-  std::int64_t const context = std::min(o.context, model.config.context);
-  if (o.conversations.empty() == o.text.empty())
-    throw redco::error(redco::exit_code::usage, "give --text or --conversations, and not both");
-  if (o.conversations.empty()) {
-    auto const texts = redco::read_texts(o.text, o.key, o.invalid_utf8);
-    std::vector<redco::tokenizer::marked_ids> all;
-    for (auto& ids : redco::token_windows(folder.encoded(texts), context))
-      all.push_back({ids, std::vector<bool>(ids.size(), true)});
-    train(model, folder, o, config, context, std::move(all));
-    return;
-  }
-  std::vector<redco::data::conversation> chats;
-  for (std::string const& path : o.conversations)
-    for (auto& one : redco::data::read_conversations(path, o.invalid_utf8)) chats.push_back(std::move(one));
-  auto const answers = redco::text::fitted(folder.encoded(chats), context);
-  std::cout << answers.examples.size() << " conversations, " << answers.shortened << " of them cut at " << context
-            << " tokens; " << answers.left_out << " left out, because no answer is within them\n";
-  train(model, folder, o, config, context, answers.examples);
 }
 
 int main(int argc, char** argv) {

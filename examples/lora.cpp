@@ -14,6 +14,8 @@
 //   lora --model FOLDER --text notes.txt --rank 8 --targets q,v --n-model-shards 2 --workdir run
 //   lora --model FOLDER --conversations chats.jsonl --targets all-linear --workdir run
 
+#include "common/marked_texts.hpp"
+
 #include <redco/pretrained.hpp>
 
 #include <redco/adapt/plan/target_words.hpp>
@@ -89,33 +91,14 @@ double trained_share(redco::shard::dynamic_plan const& plan) {
   return trained / frozen;
 }
 
-/// Returns the texts, or the conversations with marked answers, as rows of token ids.
-std::vector<redco::text::packed_row> rows_of(redco::pretrained_folder const& folder, my_options const& o,
-                                             std::int64_t context) {
-  if (o.conversations.empty() == o.text.empty())
-    throw redco::error(redco::exit_code::usage, "give --text or --conversations, and not both");
-  std::vector<redco::tokenizer::marked_ids> all;
-  if (o.conversations.empty()) {
-    for (auto& ids : redco::token_windows(folder.encoded(redco::read_texts(o.text, o.key, o.invalid_utf8)), context))
-      all.push_back({ids, std::vector<bool>(ids.size(), true)});
-    return redco::text::packed(all, 0);
-  }
-  std::vector<redco::data::conversation> chats;
-  for (std::string const& path : o.conversations)
-    for (auto& one : redco::data::read_conversations(path, o.invalid_utf8)) chats.push_back(std::move(one));
-  auto const answers = redco::text::fitted(folder.encoded(chats), context);
-  std::cout << answers.examples.size() << " conversations, " << answers.shortened << " of them cut at " << context
-            << " tokens; " << answers.left_out << " left out, because no answer is within them\n";
-  return redco::text::packed(answers.examples, 0);
-}
-
 /// Trains, saves and measures the adapters. Returns true if all three bounds hold.
 template <class Model>
 bool adapt(Model const& frozen, redco::pretrained_folder const& folder, my_options const& o,
            std::string const& config) {
   std::int64_t const context = std::min(o.context, frozen.config.context);
   using redco::text::packed_row;
-  auto const examples = redco::data::hold_out_every(rows_of(folder, o, context), o.hold_out);
+  auto const examples =
+      redco::data::hold_out_every(redco::text::packed(marked_texts(folder, o, context), 0), o.hold_out);
   std::vector<redco::models::stored_name> const names = redco::models::stored_names_of(frozen);
   std::string const targets = o.targets.empty()
                                   ? redco::adapt::usual_targets(names)

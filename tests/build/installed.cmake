@@ -4,15 +4,7 @@
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${WORK})
 
-# run(command...): runs the command, which must succeed; sets `out`.
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
-  if(NOT status EQUAL 0)
-    list(JOIN ARGV " " command)
-    message(FATAL_ERROR "${command}\nfailed (${status}):\n${out}")
-  endif()
-  set(out "${out}" PARENT_SCOPE)
-endfunction()
+include("${ROOT}/cmake/RunCommand.cmake")
 
 # find_installed(RESULT NAME): returns the path of the only installed file of this name.
 function(find_installed result name)

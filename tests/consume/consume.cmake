@@ -2,15 +2,8 @@
 #   cmake -DWAY=find_package|add_subdirectory|fetch_content|pkg_config -DROOT= -DBUILD= -DWORK=
 #     -DTORCH_ROOT= -DCXX= -P consume.cmake
 
+include("${ROOT}/cmake/RunCommand.cmake")
 include("${ROOT}/cmake/Skip.cmake")
-
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
-  if(NOT status EQUAL 0)
-    list(JOIN ARGV " " command)
-    message(FATAL_ERROR "${command}\nfailed (${status}):\n${out}")
-  endif()
-endfunction()
 
 # Runs the program, then runs it with an illegal mesh, which must end with one sentence and exit
 # code 64.

@@ -7,6 +7,7 @@
 #include <redco/comm/rank_hosts.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/workdir/part_holders.hpp>
 #include <redco/safetensors/box.hpp>
 #include <redco/safetensors/xxh64.hpp>
 #include <redco/diag/error.hpp>
@@ -34,14 +35,6 @@ inline numbers_of_ranks gather_numbers(comm::group& world, std::vector<std::uint
     if (!text.empty()) std::memcpy(all.back().data(), text.data(), text.size());
   }
   return all;
-}
-
-/// Returns a key that is equal for the parts of two ranks which hold equal elements of a tensor.
-inline std::uint64_t key_of(state_part const& part) {
-  std::string text = part.name;
-  for (auto const* sizes : {&part.box.offset, &part.box.shape})
-    for (std::int64_t const size : *sizes) text += "\n" + std::to_string(size);
-  return safetensors::xxh64::of(text);
 }
 
 /// Returns the hash of the values of a part, without padding. Copies at most 64 MiB at once from
@@ -96,7 +89,7 @@ REDCO_INLINE void check_replicas(std::span<state_part const> parts, comm::group&
     detail::check_part(part);
     if (safetensors::count_of(part.box.shape) == 0) continue;
     own.push_back(&part);
-    own_keys.push_back(detail::key_of(part));
+    own_keys.push_back(static_cast<std::uint64_t>(workdir::hash_of_part(part.name, part.box)));
   }
   detail::numbers_of_ranks const keys = detail::gather_numbers(world, own_keys);
   std::unordered_map<std::uint64_t, int> holders;

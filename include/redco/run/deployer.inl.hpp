@@ -20,8 +20,6 @@
 #include <redco/options/overlap.hpp>
 #include <redco/options/resolved.hpp>
 #include <redco/options/zero_within.hpp>
-#include <redco/safetensors/xxh64.hpp>
-#include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -71,8 +69,7 @@ inline deployer_options compared(deployer_options options) {
   if (processes == 1) return options;
   std::map<std::string, std::string> all = options::program_options();
   for (auto const& [flag, text] : options::agreed_options(options)) all[flag] = text;
-  comm::agreement const opening = opening_agreement(
-      safetensors::xxh64::text_of(safetensors::xxh64::of(diag::input_file("/proc/self/exe"))), at::show_config(), all);
+  comm::agreement const opening = opening_agreement(program_digest(), at::show_config(), all);
   comm::rank_options ranks = ranks_of(options);
   ranks.threads = 0;
   auto const world = comm::make_process_world(mesh{.dp = processes}, ranks);

@@ -8,10 +8,12 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/options/chosen_dtype.hpp>
 #include <redco/options/value_text.hpp>
+#include <redco/safetensors/xxh64.hpp>
 #include <redco/shape/axis.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/zero.hpp>
+#include <redco/diag/input_file.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -46,6 +48,13 @@ struct process_choices {
   /// Implementation of large f32 matrix products; compared only if shards_span_processes.
   tensors::f32_path f32_products{};
 };
+
+/// Returns the digest of the program's file, which is read once.
+inline std::string const& program_digest() {
+  static std::string const digest =
+      safetensors::xxh64::text_of(safetensors::xxh64::of(diag::input_file("/proc/self/exe")));
+  return digest;
+}
 
 /// Returns the values that all processes compare before they know their mesh. They are the digest
 /// of the program's file, the build settings in `torch` (the text of at::show_config()), and

@@ -2,6 +2,7 @@
 
 #include <redco/run/run_state.hpp>
 
+#include <redco/run/process_choices.hpp>
 #include <redco/ckpt/check_replicas.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
@@ -12,8 +13,6 @@
 #include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/repair_checkpoints.hpp>
 #include <redco/safetensors/names.hpp>
-#include <redco/safetensors/xxh64.hpp>
-#include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 
 #include <chrono>
@@ -25,13 +24,6 @@ namespace redco::run::detail {
 
 inline constexpr char const* object_prefix = "object.";
 inline constexpr char const* program_key = "program file";
-
-/// Returns the digest of the program's file, which is read once.
-inline std::string const& program_digest() {
-  static std::string const digest =
-      safetensors::xxh64::text_of(safetensors::xxh64::of(diag::input_file("/proc/self/exe")));
-  return digest;
-}
 
 /// Returns the key under which a checkpoint's manifest has the number of updates of a network.
 inline std::string updates_key(network_state const& network) {
@@ -152,7 +144,7 @@ REDCO_INLINE void run_state::compare_digests(workdir::found_checkpoint const& sa
                                              std::map<std::string, std::string> of_data) const {
   std::string changed;
   if (rank_.rank == 0) {
-    of_data[detail::program_key] = detail::program_digest();
+    of_data[detail::program_key] = program_digest();
     changed = workdir::changed_digests(saved.facts.digests, of_data);
     if (!changed.empty()) changed = saved.directory.string() + " was saved with " + changed;
   }
@@ -171,7 +163,7 @@ REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
     for (auto const& [name, object] : objects_) objects[name] = detail::bytes_tensor(object.bytes());
   describe(to);
   to.facts.branch = branch_;
-  if (rank_.rank == 0) to.facts.digests[detail::program_key] = detail::program_digest();
+  if (rank_.rank == 0) to.facts.digests[detail::program_key] = program_digest();
   for (network_state const* one : networks_) to.facts.updates[detail::updates_key(*one)] = one->updates;
   to.facts.mesh = rank_.mesh;
   to.facts.rng = {seed_, static_cast<std::uint64_t>(step_)};

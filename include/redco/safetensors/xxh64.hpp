@@ -40,6 +40,12 @@ class xxh64 {
 
   /// Returns the hash of a file's content. Reads the file in pieces of 1 MiB.
   static std::uint64_t of(diag::input_file const& file) {
+    return of(file, [](std::uint64_t) {});
+  }
+
+  /// Returns the hash of a file's content. Calls `read(bytes)` after each piece of at most 1 MiB.
+  template <class Read>
+  static std::uint64_t of(diag::input_file const& file, Read const& read) {
     constexpr std::uint64_t piece = 1 << 20;
     xxh64 hash;
     std::vector<std::byte> buffer(static_cast<std::size_t>(std::min(piece, file.size())));
@@ -47,6 +53,7 @@ class xxh64 {
       auto const bytes = std::span(buffer).first(static_cast<std::size_t>(std::min(piece, file.size() - position)));
       file.read(position, bytes);
       hash.update(bytes);
+      read(std::uint64_t{bytes.size()});
     }
     return hash.digest();
   }

@@ -93,21 +93,6 @@ inline std::vector<std::vector<std::string>> files_to_hash(
   return hashed;
 }
 
-/// Returns the hash of a file's content. Adds each MiB to `phase`.
-inline std::uint64_t hash_of(std::filesystem::path const& path, disk_phase& phase) {
-  constexpr std::uint64_t piece = 1 << 20;
-  diag::input_file const file(path, diag::links::refused);
-  safetensors::xxh64 hash;
-  std::vector<std::byte> buffer(static_cast<std::size_t>(std::min(piece, file.size())));
-  for (std::uint64_t position = 0; position < file.size(); position += piece) {
-    auto const bytes = std::span(buffer).first(static_cast<std::size_t>(std::min(piece, file.size() - position)));
-    file.read(position, bytes);
-    hash.update(bytes);
-    phase.add(bytes.size());
-  }
-  return hash.digest();
-}
-
 /// Hashes the files of a checkpoint, each by one of the ranks that read it. Returns, on all ranks,
 /// the first file that differs from the manifest as a sentence, or an empty text. All ranks must
 /// call it. `parts`: the parts that this rank will read. Throws `error` with exit code 74 if a rank
@@ -126,7 +111,9 @@ inline std::string damage_of(comm::group& world, workdir::found_checkpoint const
   diag::outcomes const result = attempt_on_disk(world, task, bytes, limits, [&](disk_phase& phase) {
     for (std::string const& name : own) {
       std::filesystem::path const path = checkpoint.directory / name;
-      if (hash_of(path, phase) != files.at(name).xxh64)
+      diag::input_file const file(path, diag::links::refused);
+      std::uint64_t const hash = safetensors::xxh64::of(file, [&](std::uint64_t read) { phase.add(read); });
+      if (hash != files.at(name).xxh64)
         throw error(exit_code::data, path.string() + " is damaged: its XXH64 is not the manifest's " +
                                          safetensors::xxh64::text_of(files.at(name).xxh64) +
                                          ". Resume from another checkpoint.");

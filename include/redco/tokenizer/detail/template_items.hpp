@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/tokenizer/detail/template_nesting.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -78,7 +80,7 @@ class subscript_calls {
     }
     if (c == ' ' || c == '\t' || c == '\n' || c == '\r') return copy(1);
     if (c == '"' || c == '\'') {
-      read_quoted(c);
+      read_quoted();
     } else if (is_word(c)) {
       read_word();
     } else if (c == '(' || c == '[' || c == '{') {
@@ -95,11 +97,9 @@ class subscript_calls {
     before_ = c;
   }
 
-  void read_quoted(char quote) {
+  void read_quoted() {
     value_ = out_.size();
-    std::size_t end = at_ + 1;
-    while (end < text_.size() && text_[end] != quote) end += text_[end] == '\\' ? 2 : 1;
-    copy(end + 1 - at_);
+    copy(end_of_literal(text_, at_) - at_);
   }
 
   void read_word() {
