@@ -128,23 +128,18 @@ at::Tensor auxiliary_gradient(int width_of_mesh, at::Tensor const& x, at::Tensor
 
 /// Returns the gradient of the auxiliary loss for tokens that count. The loss of a sequence is
 /// coefficient E / (k T) times the sum of (tokens routed to e) p(t, e) over experts e and tokens t.
-at::Tensor expected_gradient(at::Tensor const& x, double coefficient, bool per_batch, at::Tensor const& mask = {}) {
+at::Tensor expected_gradient(at::Tensor const& x, double coefficient, at::Tensor const& mask = {}) {
   at::Tensor const weight = sharded::values_of("moe.gate.weight", std::vector<std::int64_t>{count, width});
   weight.requires_grad_();
   at::Tensor const all = at::softmax(x.reshape({-1, width}).mm(weight.t()), -1).view({x.size(0), x.size(1), count});
   at::Tensor const counts = mask.defined() ? mask.to(at::kDouble) : at::ones({x.size(0), x.size(1)}, at::kDouble);
   at::Tensor const chosen = at::zeros_like(all).scatter(2, std::get<1>(all.detach().topk(2, -1)), 1);
   at::Tensor const shares = all * counts.unsqueeze(-1), loads = (chosen * counts.unsqueeze(-1)).detach();
-  at::Tensor loss;
-  if (per_batch)
-    loss = coefficient * count * (loads.sum(at::IntArrayRef({0, 1})) * shares.sum(at::IntArrayRef({0, 1}))).sum() /
-           counts.sum();
-  else loss = (coefficient * count / 2 * (loads.sum(1) * shares.sum(1)).sum(1) / counts.sum(1)).sum();
+  at::Tensor const loss = (coefficient * count / 2 * (loads.sum(1) * shares.sum(1)).sum(1) / counts.sum(1)).sum();
   return torch::autograd::grad({loss}, {weight})[0];
 }
 
 using per_sequence = cdac<routing::auxiliary_loss<real{0.25}>>;
-using per_batch = cdac<routing::auxiliary_loss_per_batch<real{0.25}>>;
 using balanced = cdac<routing::balanced_by_bias<real{0.5}>>;
 
 /// A stack of two blocks whose routers count their loads.
@@ -214,31 +209,42 @@ TEST_CASE("experts whose hidden features are split leave their input as it is, a
 }
 
 TEST_CASE("the auxiliary loss reaches the loss by itself, once, on one shard and on two") {
-  for (int const tp : {1, 2}) {
-    CHECK(sharded::distance(auxiliary_gradient<per_sequence>(tp, some_input()),
-                            expected_gradient(some_input(), 0.25, false)) < 1e-14);
-    CHECK(sharded::distance(auxiliary_gradient<per_batch>(tp, some_input()),
-                            expected_gradient(some_input(), 0.25, true)) < 1e-14);
-  }
+  for (int const tp : {1, 2})
+    CHECK(sharded::distance(auxiliary_gradient<per_sequence>(tp, some_input()), expected_gradient(some_input(), 0.25)) <
+          1e-14);
   CHECK(auxiliary_gradient<cdac<>>(1, some_input()).eq(0).all().item<bool>());
 }
 
-TEST_CASE("the auxiliary loss per sequence is the sum over its micro-batches; the loss per batch is not") {
-  auto const in_parts = [&]<class Layer>(Layer) {
-    return auxiliary_gradient<Layer>(1, some_input().slice(0, 0, 1)) +
-           auxiliary_gradient<Layer>(1, some_input().slice(0, 1));
-  };
-  CHECK(sharded::distance(in_parts(per_sequence()), auxiliary_gradient<per_sequence>(1, some_input())) < 1e-14);
-  CHECK(sharded::distance(in_parts(per_batch()), auxiliary_gradient<per_batch>(1, some_input())) > 1e-6);
+TEST_CASE("the auxiliary loss is the sum over its micro-batches") {
+  at::Tensor const in_parts = auxiliary_gradient<per_sequence>(1, some_input().slice(0, 0, 1)) +
+                              auxiliary_gradient<per_sequence>(1, some_input().slice(0, 1));
+  CHECK(sharded::distance(in_parts, auxiliary_gradient<per_sequence>(1, some_input())) < 1e-14);
 }
 
 TEST_CASE("padding tokens do not count in the auxiliary loss") {
   at::Tensor const mask = at::ones({batch, tokens}, at::kBool);
   mask.slice(0, 1, 2).slice(1, 3).fill_(false);
   CHECK(sharded::distance(auxiliary_gradient<per_sequence>(1, some_input(), mask),
-                          expected_gradient(some_input(), 0.25, false, mask)) < 1e-14);
-  CHECK(sharded::distance(auxiliary_gradient<per_batch>(1, some_input(), mask),
-                          expected_gradient(some_input(), 0.25, true, mask)) < 1e-14);
+                          expected_gradient(some_input(), 0.25, mask)) < 1e-14);
+}
+
+TEST_CASE("the auxiliary loss of each text is the one that transformers computes for it alone, divided by k") {
+  at::Tensor const x = some_input(), mask = at::ones({batch, tokens}, at::kBool);
+  mask[0].slice(0, 0, 2).fill_(false);
+  mask[1].slice(0, 3).fill_(false);
+  at::Tensor const weight = sharded::values_of("moe.gate.weight", std::vector<std::int64_t>{count, width});
+  weight.requires_grad_();
+  at::Tensor loss = at::zeros({}, at::kDouble);
+  for (std::int64_t b = 0; b < batch; ++b) {
+    // load_balancing_loss_func of transformers, with the attention mask of one text
+    at::Tensor const real = mask[b].to(at::kDouble), routed = at::softmax(x[b].mm(weight.t()), -1);
+    at::Tensor const experts = at::one_hot(std::get<1>(routed.detach().topk(2, -1)), count).to(at::kDouble);
+    at::Tensor const of_experts = (experts * real.view({-1, 1, 1})).sum(0) / real.sum();
+    at::Tensor const of_router = (routed * real.unsqueeze(1)).sum(0) / real.sum();
+    loss = loss + (of_experts * of_router.unsqueeze(0)).sum() * count * real.sum();
+  }
+  at::Tensor const expected = torch::autograd::grad({loss * 0.25 / 2}, {weight})[0];
+  CHECK(sharded::distance(auxiliary_gradient<per_sequence>(1, x, mask), expected) < 1e-14);
 }
 
 TEST_CASE("biases of a router choose experts but do not weigh them, and move towards the mean load once per step") {
@@ -334,7 +340,7 @@ TEST_CASE("experts save and send the declared bytes") {
   check_saved(cdac<routing::softmax_of_chosen>());
   check_saved(cdac<routing::sigmoid>());
   check_saved(per_sequence());
-  check_saved(cdac<routing::auxiliary_loss_per_batch<real{0.1}>, routing::softmax_of_chosen>());
+  check_saved(cdac<routing::auxiliary_loss<real{0.1}>, routing::softmax_of_chosen>());
   check_saved(balanced());
   check_saved(plain());
   check_saved(dcca<>());

@@ -144,27 +144,24 @@ TEST_CASE("a sequence of padding only changes no gradient of the other sequences
       must(own.loads.eq(0).all().template item<bool>(), "padding is not counted");
     };
     check(layer<routing::auxiliary_loss<real{0.25}>>());
-    check(layer<routing::auxiliary_loss_per_batch<real{0.25}>>());
     check(layer<routing::auxiliary_loss<real{0.25}>, routing::softmax_of_chosen>());
   });
 }
 
 TEST_CASE("a sequence of padding only has no gradient on ranks that have parts of the sequences") {
-  using redco::layers::balance_loss;
-  for (balance_loss const balance : {balance_loss::per_sequence, balance_loss::per_batch})
-    redco::comm::run_ranks({.dp = 2}, {}, [&](redco::rank_context& rank) {
-      at::Tensor const scores = at::sin(at::arange(3 * 5 * count, at::kDouble) + rank.rank).view({15, count});
-      scores.requires_grad_();
-      redco::nn::detail::routed_sequences of{3, 5};
-      of.counted = at::ones({3, 5}, at::kBool);
-      of.counted[2].fill_(false);
-      of.ranks = &rank.world;
-      redco::layers::routing_form const form{.balance = balance, .coefficient = 0.25};
-      redco::nn::detail::route(scores, form, 2, of).weights.mul(0).sum().backward();
-      at::Tensor const gradient = scores.grad().view({3, 5, count});
-      must(gradient[0].ne(0).any().item<bool>(), "the first sequence has a gradient");
-      must(gradient[2].eq(0).all().item<bool>(), "the padding has no gradient");
-    });
+  redco::comm::run_ranks({.dp = 2}, {}, [&](redco::rank_context& rank) {
+    at::Tensor const scores = at::sin(at::arange(3 * 5 * count, at::kDouble) + rank.rank).view({15, count});
+    scores.requires_grad_();
+    redco::nn::detail::routed_sequences of{3, 5};
+    of.counted = at::ones({3, 5}, at::kBool);
+    of.counted[2].fill_(false);
+    of.ranks = &rank.world;
+    redco::layers::routing_form const form{.balance = redco::layers::balance_loss::per_sequence, .coefficient = 0.25};
+    redco::nn::detail::route(scores, form, 2, of).weights.mul(0).sum().backward();
+    at::Tensor const gradient = scores.grad().view({3, 5, count});
+    must(gradient[0].ne(0).any().item<bool>(), "the first sequence has a gradient");
+    must(gradient[2].eq(0).all().item<bool>(), "the padding has no gradient");
+  });
 }
 
 }  // namespace router_choice_test

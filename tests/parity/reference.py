@@ -30,6 +30,7 @@ from pathlib import Path
 import torch
 import transformers as hf
 from safetensors.torch import load_file, save_file
+from transformers.models.mixtral.modeling_mixtral import load_balancing_loss_func
 
 NEWER = int(hf.__version__.split(".")[0]) >= 5
 AUTO = {"causal": hf.AutoModelForCausalLM, "seq2seq": hf.AutoModelForSeq2SeqLM,
@@ -127,6 +128,8 @@ def cases():
     yield Case("olmoe", hf.OlmoeConfig(**llama | {"intermediate_size": 12}, num_experts=6, num_experts_per_tok=2), draw=3)
     yield Case("olmoe-normalised", hf.OlmoeConfig(**llama | {"intermediate_size": 12}, num_experts=4, num_experts_per_tok=3,
                                                   norm_topk_prob=True, tie_word_embeddings=True), draw=2)
+    yield Case("olmoe-balanced", hf.OlmoeConfig(**llama | {"num_hidden_layers": 1, "intermediate_size": 12}, num_experts=5,
+                                                num_experts_per_tok=3, router_aux_loss_coef=0.2), draw=1, balance=0.2)
     experts = llama | {"head_dim": 10, "num_key_value_heads": 1}
     yield Case("mixtral", hf.MixtralConfig(**experts | {"intermediate_size": 14}, num_local_experts=5, num_experts_per_tok=2, sliding_window=5), draw=1)
     yield Case("mixtral-balanced", hf.MixtralConfig(**llama | {"num_hidden_layers": 1, "intermediate_size": 14}, num_local_experts=3,
@@ -387,10 +390,15 @@ def generated(model, prompts):
             "beam4_all_scores": all_of.sequences_scores}
 
 
-def balanced_loss(outputs, batch, balance):
-    """The loss of a batch, with the auxiliary loss for each token instead of each label."""
-    text, tokens = outputs.loss - balance * outputs.aux_loss, batch["attention_mask"].sum()
-    return text, text + balance * outputs.aux_loss * tokens / (batch["labels"][:, 1:] != -100).sum()
+def balanced_loss(outputs, batch, balance, config):
+    """The loss of a batch, without and with the auxiliary losses of its texts. The loss of a text
+    is the one that transformers computes for the text alone, added once for each of its tokens."""
+    text, mask, added = outputs.loss - balance * outputs.aux_loss, batch["attention_mask"], 0
+    experts = getattr(config, "num_local_experts", None) or config.num_experts
+    for row in range(len(mask)):
+        logits = tuple(block.view(*mask.shape, -1)[row] for block in outputs.router_logits)
+        added += load_balancing_loss_func(logits, experts, config.num_experts_per_tok, mask[row:row + 1]) * mask[row].sum()
+    return text, text + balance * added / (batch["labels"][:, 1:] != -100).sum()
 
 
 def trained(model, batch, balance):
@@ -398,7 +406,7 @@ def trained(model, batch, balance):
     gradients are also those of the auxiliary loss times `balance`; the losses are without it."""
     model = copy.deepcopy(model)
     outputs = outputs_of(model, batch, **({"output_router_logits": True} if balance else {}))
-    loss, whole = balanced_loss(outputs, batch, balance) if balance else (outputs.loss, outputs.loss)
+    loss, whole = balanced_loss(outputs, batch, balance, model.config) if balance else (outputs.loss, outputs.loss)
     whole.backward()
     gradients = copy.deepcopy(model)
     with torch.no_grad():
@@ -475,8 +483,8 @@ def write(case, folder):
         save_file({key: value.contiguous().clone() for key, value in tensors.items()}, folder / f"{name}.safetensors")
     meta = {"transformers": hf.__version__, "draw": draw, "adamw": ADAMW, "tolerances": TOLERANCES,
             "generation": {"max_new_tokens": NEW_TOKENS, "num_beams": BEAMS}, "meshes": ["1x1", "2x1", "1x2"]}
-    if case.balance:  # the auxiliary loss is that of a micro-batch
-        meta |= {"balance": case.balance, "meshes": ["1x1", "1x2"]}
+    if case.balance:
+        meta |= {"balance": case.balance}
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
     return draw
 

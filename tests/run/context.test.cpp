@@ -249,7 +249,7 @@ struct mixture {
 using layers::real;
 using balanced = mixture<layers::dispatch::cdac, layers::routing::auxiliary_loss<real{0.5}>,
                          layers::routing::balanced_by_bias<real{0.01}>>;
-using descended = mixture<layers::dispatch::dcca<real{0.5}>, layers::routing::auxiliary_loss_per_batch<real{0.5}>>;
+using descended = mixture<layers::dispatch::dcca<real{0.5}>, layers::routing::auxiliary_loss<real{0.5}>>;
 
 TEST_CASE("experts get the tokens of all parts of a sequence, and are balanced by whole sequences") {
   check_meshes(balanced{}, language(),

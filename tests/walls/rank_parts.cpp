@@ -9,6 +9,7 @@
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/example_norms.hpp>
 #include <redco/nn/nn.hpp>
+#include <redco/model/mixtral.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/attention_traits.hpp>
 #include <redco/layer/dropout.hpp>
@@ -50,6 +51,21 @@ struct mixture {
   using net = sequential<named<"wte", embedding<23, width>>, named<"h", repeat<2, block>>,
                          named<"norm", rms_norm<width>>, named<"head", layers::language_head<23, width>>>;
   no_config config;
+};
+
+/// A Mixtral whose routers have an auxiliary loss.
+struct balanced_mixtral {
+  using net = models::mixtral::net;
+  models::mixtral_config config{.vocab = 23,
+                                .context = 8,
+                                .width = 12,
+                                .ffn = 8,
+                                .heads = 2,
+                                .kv_heads = 1,
+                                .layers = 2,
+                                .experts = 4,
+                                .balance = 0.5,
+                                .deviation = 0.3};
 };
 
 /// Some of six texts of unequal lengths: token ids, labels and positions of rows that are padded to
@@ -134,15 +150,16 @@ results loop(mesh const& on, std::int64_t micro, double noise, Loss const& loss)
 std::vector<mesh> const meshes{{.cp = 2}, {.cp = 3}, {.ep = 2}, {.ep = 2, .cp = 2}, {.dp = 2}};
 
 /// Checks that all meshes and micro-batches give the numbers of one rank with one micro-batch.
-template <class Loss>
-void check_equal(double noise, Loss const& loss) {
-  results const one = loop({}, 0, noise, loss);
+template <class Model = mixture<>, class Loss>
+void check_equal(double noise, Loss const& loss, std::vector<mesh> const& all = meshes,
+                 std::vector<std::int64_t> const& sizes = {1, 2}) {
+  results const one = loop<Model>({}, 0, noise, loss);
   REQUIRE(one.refusal.empty());
   REQUIRE(one.numbers.size() == 6);
-  for (mesh const& on : meshes)
-    for (std::int64_t const micro : {1, 2}) {
+  for (mesh const& on : all)
+    for (std::int64_t const micro : sizes) {
       INFO("cp " << on.cp << ", ep " << on.ep << ", dp " << on.dp << ", micro-batch " << micro);
-      results const found = loop(on, micro, noise, loss);
+      results const found = loop<Model>(on, micro, noise, loss);
       REQUIRE(found.refusal.empty());
       for (std::size_t i = 0; i < 6; ++i) CHECK(found.numbers[i] == Approx(one.numbers[i]).epsilon(1e-12));
       for (auto const& [name, value] : one.state) {
@@ -169,6 +186,16 @@ TEST_CASE("updates, mean losses, noise, dropout and counts of experts are those 
   check_equal(0.2, [](auto const& actor, pass const& in, texts const& b) {
     return cross_entropy(called(actor.in(in), b), b.labels);
   });
+}
+
+TEST_CASE("losses, gradient norms and updates of a Mixtral with an auxiliary loss are equal on every mesh") {
+  // Four replicas have 2, 2, 1 and 1 of the six texts.
+  std::vector<mesh> const several{{}, {.dp = 2}, {.dp = 3}, {.dp = 4}, {.cp = 2}, {.ep = 2}};
+  check_equal<balanced_mixtral>(0,
+                                [](auto const& actor, pass const& in, texts const& b) {
+                                  return cross_entropy(called(actor.in(in), b), b.labels);
+                                },
+                                several, {0, 1, 2});
 }
 
 TEST_CASE("log-probabilities and logits are those of whole sequences on all ranks") {

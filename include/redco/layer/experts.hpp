@@ -96,8 +96,7 @@ constexpr void routing_facts(fact::recorder& w, expert_sizes const& s, std::int6
   if (late ? balances || r.scale != 1 : r.normalised) w.save("chosen", chosen, -1, width_kind::accumulate);
   if (r.normalised && !late) w.save("totals", {tokens, 1}, -1, width_kind::accumulate);
   if (!balances) return;
-  bool const per_batch = r.balance == balance_loss::per_batch;
-  std::int64_t const groups = per_batch ? 1 : w.activation.shape[0];
+  std::int64_t const groups = w.activation.shape[0];
   if (w.sequences.parts > 1) {
     w.message_when_recorded({groups, s.experts + 1}, shape::axis::cp);
     bool const has_padding = w.sequences.parts * w.activation.shape[1] != w.sequences.whole;

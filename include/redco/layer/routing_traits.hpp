@@ -22,9 +22,6 @@ enum class balance_loss : unsigned char {
   /// of tokens routed to expert e, P_e the mean probability of e. The sum over sequences does not
   /// depend on micro-batches or mesh.
   per_sequence,
-  /// For each micro-batch of N tokens, N E sum_e f_e P_e: f_e is the number of tokens routed to
-  /// expert e divided by N (Switch Transformer; Hugging Face's form). Depends on micro-batches.
-  per_batch,
 };
 
 /// The options of a router. Each trait (option) of a `moe` layer sets some of them in its function
@@ -166,20 +163,6 @@ struct auxiliary_loss {
   template <class Config>
   static constexpr void apply(Config const& config, routing_form& form) {
     form.balance = balance_loss::per_sequence;
-    form.coefficient = static_cast<double>(extent_of<Coefficient>(config));
-  }
-};
-
-/// A trait (option) of a `moe` layer that adds the auxiliary loss `balance_loss::per_batch` times
-/// `Coefficient` to the sum of the loss, once per token. Its value depends on the micro-batches.
-template <auto Coefficient>
-struct auxiliary_loss_per_batch {
-  static constexpr std::string_view trait_name = "auxiliary_loss_per_batch";
-  static constexpr bool is_routing_trait = true;
-
-  template <class Config>
-  static constexpr void apply(Config const& config, routing_form& form) {
-    form.balance = balance_loss::per_batch;
     form.coefficient = static_cast<double>(extent_of<Coefficient>(config));
   }
 };

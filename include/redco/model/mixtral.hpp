@@ -4,7 +4,6 @@
 #include <redco/model/stored_name.hpp>
 #include <redco/layer/activations.hpp>
 #include <redco/layer/attention_traits.hpp>
-#include <redco/layer/routing_traits.hpp>
 
 #include <cstdint>
 
@@ -26,7 +25,8 @@ struct mixtral_config {
   /// True if the weights of a token's experts are divided by their sum. Together with the softmax
   /// over all experts, this is a softmax over the chosen experts.
   bool normalised = true;
-  /// Factor of the auxiliary loss of each block over a micro-batch; 0: none
+  /// Factor of the auxiliary loss of each text and block, as `router_aux_loss_coef` of
+  /// transformers; 0: none
   double balance = 0;
   double norm_epsilon = 1e-5;
   double theta = 1e6;
@@ -51,10 +51,8 @@ struct mixtral_config {
 /// and keys. Initial weights are drawn from a normal distribution.
 struct mixtral {
   static constexpr auto epsilon = &mixtral_config::norm_epsilon;
-  using net =
-      detail::expert_decoder<mixtral_config, layers::routing::auxiliary_loss_per_batch<&mixtral_config::balance>,
-                             layers::query_key_norm<&mixtral_config::query_key_norm, epsilon>,
-                             layers::sliding_window<&mixtral_config::window>>::net;
+  using net = detail::expert_decoder<mixtral_config, layers::query_key_norm<&mixtral_config::query_key_norm, epsilon>,
+                                     layers::sliding_window<&mixtral_config::window>>::net;
 
   mixtral_config config;
 };

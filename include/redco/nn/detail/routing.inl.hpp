@@ -31,16 +31,15 @@ inline at::Tensor within_groups(at::Tensor const& scores, layers::routing_form c
 }
 
 /// Returns the factors [groups of tokens, experts] of the summed probabilities in the auxiliary
-/// loss: coefficient * experts * (tokens routed to the expert) / (tokens of the group). The factors
-/// of the loss per sequence are also divided by k. If sequences hold several texts, each token is a
-/// group, which has the factors of its text.
+/// loss: coefficient * experts * (tokens routed to the expert) / (k * tokens of the group). A group
+/// is a sequence. If sequences hold several texts, each token is a group, which has the factors of
+/// its text.
 inline at::Tensor balance_factors(at::Tensor const& chosen, std::int64_t experts, layers::routing_form const& form,
                                   routed_sequences const& of, at::TensorOptions const& options) {
   std::int64_t const k = chosen.size(1);
-  bool const per_batch = form.balance == layers::balance_loss::per_batch;
-  bool const by_text = !per_batch && of.text.defined();
-  std::int64_t const groups = per_batch || by_text ? 1 : of.sequences;
-  std::int64_t const tokens = per_batch || by_text ? chosen.size(0) : of.tokens;
+  bool const by_text = of.text.defined();
+  std::int64_t const groups = by_text ? 1 : of.sequences;
+  std::int64_t const tokens = by_text ? chosen.size(0) : of.tokens;
   at::Tensor const counted =
       of.counted.defined() ? of.counted.to(options.dtype()).reshape({groups, tokens, 1}) : at::ones({1, 1, 1}, options);
   at::Tensor const each = counted.expand({groups, tokens, k}).reshape({groups, tokens * k});
@@ -61,7 +60,7 @@ inline at::Tensor balance_factors(at::Tensor const& chosen, std::int64_t experts
     comm::collective_label const label("counts of routed tokens");
     sums = of.ranks->all_reduced(sums);
   }
-  double const factor = form.coefficient * static_cast<double>(experts) / (per_batch ? 1.0 : static_cast<double>(k));
+  double const factor = form.coefficient * static_cast<double>(experts) / static_cast<double>(k);
   at::Tensor const factors = sums.narrow(1, 0, experts) / sums.narrow(1, experts, 1).clamp_min(1) * factor;
   return by_text ? factors.index_select(0, of.text.flatten()) : factors;
 }
@@ -76,9 +75,8 @@ inline at::Tensor balance_loss_of(at::Tensor const& probabilities, at::Tensor co
     at::NoGradGuard const constant;
     factors = balance_factors(chosen, experts, form, of, probabilities.options());
   }
-  bool const per_batch = form.balance == layers::balance_loss::per_batch;
   std::int64_t const groups = factors.size(0);
-  std::int64_t const tokens = per_batch ? chosen.size(0) : of.text.defined() ? 1 : of.tokens;
+  std::int64_t const tokens = of.text.defined() ? 1 : of.tokens;
   at::Tensor counting = probabilities;
   if (of.counted.defined() && of.ranks == nullptr) {
     // Autograd saves the mask itself, which belongs to the batch.
