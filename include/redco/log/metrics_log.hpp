@@ -103,14 +103,8 @@ class metrics_log {
     return file_.lost();
   }
 
- private:
-  void append(json::json_line const& line) {
-    std::scoped_lock lock(mutex_);
-    file_.append(line.text() + "\n");
-  }
-
-  // Returns the number of bytes before the first row that is cut short or later than `last_step`.
-  // Returns nothing if all rows may stay.
+  /// Returns the number of bytes of `file` before the first row that is half-written or later than
+  /// `last_step`. Returns nothing if all rows may stay.
   static std::optional<std::uintmax_t> kept_bytes(std::filesystem::path const& file,
                                                   std::optional<std::int64_t> last_step) {
     constexpr std::string_view head = "{\"step\":";
@@ -127,6 +121,12 @@ class metrics_log {
       if (step > *last_step) return kept;
     }
     return {};
+  }
+
+ private:
+  void append(json::json_line const& line) {
+    std::scoped_lock lock(mutex_);
+    file_.append(line.text() + "\n");
   }
 
   mutable std::mutex mutex_;

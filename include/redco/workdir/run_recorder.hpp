@@ -40,9 +40,10 @@ class run_recorder {
     std::int64_t examples = 0;
   };
 
-  /// Opens the outputs in `workdir`. `unit`: unit of the throughput. For "tokens", the throughput
-  /// counts token ids, and the row of a step also has the labels per second, which are the weight
-  /// of the loss. For all other units, the throughput counts examples.
+  /// Opens the outputs in `workdir`. Rows of metrics.jsonl after step `steps_done` are moved to a
+  /// file metrics.older-*.jsonl, which the log names. `unit`: unit of the throughput. For "tokens",
+  /// the throughput counts token ids, and the row of a step also has the labels per second, which
+  /// are the weight of the loss. For all other units, the throughput counts examples.
   run_recorder(log::console& where, log::run_log& log, std::filesystem::path workdir, std::int64_t steps_done,
                std::string unit);
 

@@ -2,7 +2,9 @@
 
 #include <redco/workdir/run_recorder.hpp>
 
+#include <redco/workdir/older_rows.hpp>
 #include <redco/log/text.hpp>
+#include <redco/safetensors/file_ops.hpp>
 #include <redco/safetensors/replace_file.hpp>
 #include <redco/json/dump.hpp>
 #include <redco/json/value.hpp>
@@ -24,6 +26,25 @@ inline json::json_value null_where_not_finite(json::json_value value) {
   return value;
 }
 
+/// Keeps the rows of metrics.jsonl in `workdir` after step `steps_done`, and logs the name of their
+/// file. Returns the step after which metrics.jsonl may be cut: none if the rows cannot be kept.
+inline std::optional<std::int64_t> step_to_cut(std::filesystem::path const& workdir, std::int64_t steps_done,
+                                               log::run_log& log) {
+  safetensors::posix_file_ops ops;
+  safetensors::disk disk(ops);
+  try {
+    std::filesystem::path const older = keep_older_rows(disk, workdir / "metrics.jsonl", steps_done);
+    if (!older.empty())
+      log.line("rows of metrics.jsonl after step " + std::to_string(steps_done) +
+               ", of an earlier start, are kept in " + older.string());
+    return steps_done;
+  } catch (std::exception const& e) {
+    log.warning("metrics.jsonl keeps the rows after step " + std::to_string(steps_done) +
+                " of an earlier start, because they cannot be copied: " + e.what());
+    return std::nullopt;
+  }
+}
+
 }  // namespace redco::workdir::detail
 
 namespace redco::workdir {
@@ -38,7 +59,8 @@ REDCO_INLINE run_recorder::run_recorder(log::console& where, log::run_log& log, 
     : workdir_(std::move(workdir)),
       log_(log),
       bar_(where),
-      metrics_(workdir_ / "metrics.jsonl", steps_done, [&log](std::string const& text) { log.warning(text); }),
+      metrics_(workdir_ / "metrics.jsonl", detail::step_to_cut(workdir_, steps_done, log),
+               [&log](std::string const& text) { log.warning(text); }),
       events_(workdir_, {.purge_from_step = steps_done > 0 ? std::optional(steps_done + 1) : std::nullopt,
                          .warn = [&log](std::string const& text) { log.warning(text); }}),
       unit_(std::move(unit)) {}
