@@ -215,8 +215,8 @@ class Recipe:
 
 
 RECIPES = (
-    Recipe("maml", maml_of_torch, 80, counted="--steps", rows="maml/metrics.jsonl", bf16=False),
-    Recipe("ddpg", ddpg_of_torch, 1500, "--warmup 100", "--steps", each=100, bf16=False),
+    Recipe("maml", maml_of_torch, 300, counted="--steps", rows="maml/metrics.jsonl", bf16=False),
+    Recipe("ddpg", ddpg_of_torch, 3000, "--warmup 100", "--steps", each=100, bf16=False),
     Recipe("ppo", ppo_of_torch, 60, "--env cartpole", "--updates", "cartpole/metrics.jsonl", unit=8 * 128, bf16=False),
     Recipe("mnist", plain_recipes.mnist, 190),
     Recipe("classification", plain_recipes.classification, 300),
@@ -239,6 +239,23 @@ def parameters_of(log):
     return sum(int(repeats or 1) * math.prod(map(int, shape.split(","))) for repeats, shape, statistics in rows if not statistics)
 
 
+class WrittenRows:
+    """A counter of the rows of a growing file of metrics. It reads only what is new, because a read
+    of all rows would take time from the measured program."""
+
+    def __init__(self, path):
+        self.path, self.file, self.begun, self.count = path, None, "", 0
+
+    def counted(self):
+        """Returns the number of complete rows of steps so far."""
+        if self.file is None and self.path.exists():
+            self.file = self.path.open()
+        if self.file is not None:
+            *rows, self.begun = (self.begun + self.file.read()).split("\n")
+            self.count += sum('per_second"' in row for row in rows)
+        return self.count
+
+
 def measured_redco(recipe, dtype, threads):
     """Runs a program until it has logged all steps. Returns the Measurement of its steps from the
     first rows of the metrics on."""
@@ -248,11 +265,12 @@ def measured_redco(recipe, dtype, threads):
         program = subprocess.Popen([examples / recipe.name, recipe.counted, str(recipe.steps), *recipe.options.split(), "--quiet",
                                     "--dtype", dtype, "--threads", str(threads), "--workdir", folder],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        written = WrittenRows(rows)
         begun, count = None, 0
         while count < last:
             time.sleep(0.002)
             ended = program.poll()
-            count = rows.read_text().count('per_second"') if rows.exists() else 0
+            count = written.counted()
             if ended is not None and count < last:
                 sys.exit(f"recipes: {recipe.name} ended early, with exit code {ended}")
             if begun is None and count >= first:
