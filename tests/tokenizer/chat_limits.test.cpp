@@ -57,6 +57,17 @@ TEST_CASE("a template that computes without end or writes too much is refused wi
   CHECK(refused_by_limits("word").empty());
 }
 
+TEST_CASE("a template that divides by zero is refused with its file") {
+  if (!rt::detail::jinja_template::available) return;
+  for (std::string const& jinja : {std::string("{{ 5 % 0 }}"), std::string("{{ 5 // 0 }}")}) {
+    std::string const why = refused_by_limits(jinja);
+    INFO(why);
+    CHECK(why.starts_with("a/chat_template.jinja "));
+    // A sanitizer ends the process before the processor does.
+    CHECK((says(why, "divides by zero for one conversation") || says(why, "or fails")));
+  }
+}
+
 TEST_CASE("a template with brackets or blocks in each other is refused before it is parsed") {
   if (!rt::detail::jinja_template::available) return;
   auto const nested = [](int depth) { return "{{ " + repeated("(", depth) + "1" + repeated(")", depth) + " }}"; };

@@ -57,4 +57,9 @@ TEST_CASE("a Gemma tokenizer with a tokenizer.model gives the ids of the referen
     INFO(row.dump());
     CHECK(tokenizer.encode(row.at("text").get<std::string>()) == row.at("ids").get<std::vector<std::int64_t>>());
   }
+  // A file of JSON can hold no NUL.
+  std::string const text("\0null a\0b\0", 10);
+  std::vector<std::int64_t> const ids = {2, 13, 416, 451, 436, 436, 276, 13, 452, 13};
+  CHECK(tokenizer.encode(text) == ids);
+  CHECK(tokenizer.decode(ids) == text);
 }

@@ -223,6 +223,7 @@ class bounded_child {
     if (signal == SIGXCPU || signal == SIGKILL)
       return "takes more than " + std::to_string(limits.cpu_seconds) + " seconds of computation";
     if (signal == SIGSEGV || signal == SIGBUS) return "overflows the stack, as a macro does that calls itself";
+    if (signal == SIGFPE) return "divides by zero";
     return out_of_memory(limits) + ", or fails";
   }
 
