@@ -59,13 +59,13 @@ TEST_CASE("a template that computes without end or writes too much is refused wi
 
 TEST_CASE("a template that divides by zero is refused with its file") {
   if (!rt::detail::jinja_template::available) return;
-  for (std::string const& jinja : {std::string("{{ 5 % 0 }}"), std::string("{{ 5 // 0 }}")}) {
-    std::string const why = refused_by_limits(jinja);
-    INFO(why);
-    CHECK(why.starts_with("a/chat_template.jinja "));
-    // A sanitizer ends the process before the processor does.
-    CHECK((says(why, "divides by zero for one conversation") || says(why, "or fails")));
-  }
+#if defined(__SANITIZE_ADDRESS__)  // Then UndefinedBehaviorSanitizer ends the process first.
+  std::string const why = "a/chat_template.jinja needs more than 64 MiB of memory, or fails";
+#else
+  std::string const why = "a/chat_template.jinja divides by zero for one conversation";
+#endif
+  CHECK(refused_by_limits("{{ 5 % 0 }}").starts_with(why));
+  CHECK(refused_by_limits("{{ 5 // 0 }}").starts_with(why));
 }
 
 TEST_CASE("a template with brackets or blocks in each other is refused before it is parsed") {
