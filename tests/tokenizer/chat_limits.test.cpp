@@ -59,7 +59,7 @@ TEST_CASE("a template that computes without end or writes too much is refused wi
 
 TEST_CASE("a template that divides by zero is refused with its file") {
   if (!rt::detail::jinja_template::available) return;
-#if defined(__SANITIZE_ADDRESS__)  // Then UndefinedBehaviorSanitizer ends the process first.
+#if defined(__SANITIZE_ADDRESS__)  // UndefinedBehaviorSanitizer ends the process first
   std::string const why = "a/chat_template.jinja needs more than 64 MiB of memory, or fails";
 #else
   std::string const why = "a/chat_template.jinja divides by zero for one conversation";
