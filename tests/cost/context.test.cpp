@@ -7,9 +7,11 @@
 #include <redco/model/t5.hpp>
 #include <redco/fact/event.hpp>
 #include <redco/optimizer/optimizers.hpp>
+#include <redco/shape/dtype.hpp>
 #include <redco/shape/sequence_part.hpp>
 #include <redco/diag/error.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -64,6 +66,40 @@ TEST_CASE("otherwise keys and values go round the ranks, and their gradients in 
     CHECK((forward.calls == 3 * blocks && forward.payload_bytes == 3 * blocks * of_block));
     CHECK((backward.calls == (3 + 4) * blocks && backward.payload_bytes == (3 + 4) * blocks * of_block));
   }
+}
+
+TEST_CASE("shards that hold equal key-value heads send them each along cp") {
+  for (std::int64_t const kv : {1, 2})
+    for (int const shards : {2, 4})
+      for (int const parts : {2, 3}) {
+        INFO("kv " << kv << ", tp " << shards << ", cp " << parts);
+        redco::llama few = model;
+        few.config.kv_heads = kv;
+        redco::cost::setup run{.mesh = {.cp = parts, .tp = shards}, .load = {3, 24}, .micro_batches = 5};
+        run.compute = redco::dtype::bf16;
+        redco::cost::rank_cost const c = redco::cost::cost_of(few, redco::adamw{}, run);
+        // A shard has at least one head of keys and one of values.
+        std::int64_t const held = std::max<std::int64_t>(kv / shards, 1);
+        std::int64_t const numbers = examples * (24 / parts) * 2 * held * head_dim, bf16 = 2;
+        for (collective const kind : {collective::send, collective::recv}) {
+          auto const forward = sent(c, "forward exchanges", kind), backward = sent(c, "backward exchanges", kind);
+          CHECK(forward.calls == (parts - 1) * blocks);
+          CHECK(forward.payload_bytes == forward.calls * numbers * bf16);
+          CHECK(backward.calls == (2 * parts - 1) * blocks);
+          CHECK(backward.payload_bytes == forward.payload_bytes + parts * blocks * numbers * f32);
+        }
+      }
+}
+
+TEST_CASE("shards whose key-value heads cp divides exchange their own heads") {
+  redco::llama many = model;
+  many.config.heads = 8;
+  many.config.width = 32;
+  many.config.kv_heads = 4;
+  redco::cost::setup const run{.mesh = {.cp = 2, .tp = 2}, .load = {3, 16}, .micro_batches = 5};
+  redco::cost::rank_cost const c = redco::cost::cost_of(many, redco::adamw{}, run);
+  auto const all = sent(c, "forward exchanges", collective::all_to_all);
+  CHECK((all.calls == 2 * blocks && all.payload_bytes == blocks * examples * 8 * (4 + 2 * 2 + 4) * head_dim * f32));
 }
 
 TEST_CASE("gradients are summed over the ranks of a sequence, and states are shared out over them") {

@@ -223,6 +223,23 @@ TEST_CASE("keys and values go round the ranks if these do not divide the heads")
   stage_test::check_verified(rotary, in(folder.path, {.cp = 2, .tp = 2}), adamw{.lr = 2e-3}, 5);
 }
 
+TEST_CASE("tensor-parallel ranks that hold equal key-value heads send them each, as planned") {
+  temporary_folder const folder;
+  llama one = rotary, eight = rotary;
+  one.config.kv_heads = 1;
+  eight.config.heads = 8;
+  eight.config.kv_heads = 4;
+  for (llama const& model : {one, rotary})
+    for (mesh const& on : {mesh{.cp = 2, .tp = 2}, {.cp = 2, .tp = 4}, {.cp = 3, .tp = 4}}) {
+      INFO(model.config.kv_heads << " key-value heads, " << name_of(on));
+      stage_test::check_verified(model, in(folder.path, on), adamw{.lr = 2e-3}, 5);
+    }
+  stage_test::check_verified(eight, in(folder.path, {.cp = 2, .tp = 2}), adamw{.lr = 2e-3}, 5);
+  deployer_options recomputed = in(folder.path, {.cp = 2, .tp = 2});
+  recomputed.recompute = true;
+  stage_test::check_verified(one, recomputed, adamw{.lr = 2e-3}, 5);
+}
+
 TEST_CASE("ranks that pass keys and values round have the dropout, masks, documents, patterns and sinks of one rank") {
   check_meshes(tied, language(), {{.cp = 3}, {.dp = 2, .cp = 3}, {.cp = 4, .tp = 2}});
   check_meshes(tied, packed(), {{.cp = 3}});

@@ -50,6 +50,10 @@ TEST_CASE("the peak of a step with parts of sequences is within 3 % of the plan"
     }
   check_peak(rotary, {.dp = 2, .cp = 2}, dtype::f32, false, 2);
   check_peak(rotary, {.cp = 2, .tp = 2}, dtype::f32, false, 2);
+  llama one_head = rotary;  // of keys and values, which both shards hold
+  one_head.config.kv_heads = 1;
+  check_peak(one_head, {.cp = 2, .tp = 2}, dtype::f32, false, 2);
+  check_peak(one_head, {.cp = 2, .tp = 2}, dtype::bf16, true, 1);
 }
 
 }  // namespace context_memory_test

@@ -146,13 +146,12 @@ constexpr message_total& total_of(messages& m, fact::message_fact const& fact, m
 }
 
 /// Returns the number of elements of a message that a layer declares. If tokens are gathered or
-/// scattered, they are padded so that all ranks have equal numbers of tokens. Along cp, each
-/// tensor-parallel rank exchanges or sends its features.
+/// scattered, they are padded so that all ranks have equal numbers of tokens. If the message has
+/// units, such as heads, each tensor-parallel rank sends its own.
 constexpr std::int64_t numbers_of(fact::message_fact const& fact, mesh const& on) {
   extents shape = fact.shape;
   int const ranks = on.size(fact.over);
-  if (fact.over == shape::axes(shape::axis::cp) && fact.collective != shape::collective::all_reduce)
-    return shape.count() / on.tp;
+  if (fact.units > 0) return local_extents({shape, shape.rank - 1, fact.units}, on.tp).count();
   bool const of_tokens =
       fact.collective == shape::collective::all_gather || fact.collective == shape::collective::reduce_scatter;
   if (of_tokens && fact.over == shape::axes(shape::axis::tp) && shape.rank > 1)

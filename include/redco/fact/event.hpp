@@ -141,7 +141,8 @@ struct event {
   /// Name of a saved or held tensor within its layer, a string literal; otherwise empty.
   std::string_view slot = {};
   flow tensor = {};  ///< Tensor that the event makes, reads, saves or holds
-  /// Number (flow::id) of the activation that a `make` or `repeat` event reads
+  /// Number (flow::id) of the activation that a `make` or `repeat` event reads, or whose gradient a
+  /// `message` event of backward carries; -1 for the gradient of a parameter
   int from = -1;
   std::int64_t count = 0;
   block_slice blocks = {};  ///< Blocks of a `repeat` or `repeat_end` event

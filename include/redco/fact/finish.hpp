@@ -21,7 +21,7 @@ constexpr void finish_facts(recorder& w) {
     if constexpr (shape::is_token_split<Home>) {
       w.message(shape::collective::reduce_scatter, false, shape);
       w.message(shape::collective::all_gather, true, shape);
-      if (addends > 0) w.message(shape::collective::all_reduce, true, {shape[-1]}, width_kind::compute, addends);
+      w.sum_of_gradient({shape[-1]}, addends);
       w.produce(shape, shape.rank - 2, shape[-2], making::collective);
     } else {
       w.message(shape::collective::all_reduce, false, shape);
@@ -67,7 +67,7 @@ namespace redco::fact {
 /// declaring the parameter. The module must read the parameter with shared_parameter<X>().
 template <class X>
 constexpr void shared_parameter_facts(recorder& w, extents const& shape) {
-  if constexpr (shape::adds_parameter_gradients<X>) w.message(shape::collective::all_reduce, true, shape);
+  if constexpr (shape::adds_parameter_gradients<X>) w.sum_of_gradient(shape);
 }
 
 }  // namespace redco::fact

@@ -18,11 +18,14 @@ namespace redco::fact {
 /// A collective that a layer declares: one kind of message in the forward or backward pass of a
 /// micro-batch.
 struct message_fact {
-  path layer;
+  path layer = {};
   shape::collective collective = shape::collective::all_reduce;
   shape::axes over = shape::axis::tp;  ///< Mesh axes over which the ranks of the collective extend
   bool backward = false;
-  extents shape;
+  extents shape = {};
+  /// Number of indivisible units of the last dimension, of which each tensor-parallel rank sends
+  /// those that it holds; 0: each rank sends the whole payload
+  std::int64_t units = 0;
   width_kind kind = width_kind::compute;
   std::int64_t copies = 1;
   /// True if only a forward that autograd records sends the message, so that a block which backward

@@ -187,24 +187,44 @@ class recorder : public detail::saved_records {
   constexpr void reshape(extents shape) { activation.shape = shape; }
 
   /// Declares a collective over the ranks along the mesh axes `over`. `shape` is the shape of the
-  /// complete payload, and `times` the number of calls per layer.
+  /// complete payload, and `times` the number of calls per layer. If tensor-parallel ranks send
+  /// their parts of the last dimension, `units` is its number of indivisible units; otherwise 0.
   constexpr void message(shape::collective collective, bool backward, extents shape,
                          width_kind kind = width_kind::compute, std::int64_t times = 1,
-                         shape::axes over = shape::axis::tp) {
-    add_message(collective, backward, shape, kind, times * blocks_.count(), over);
+                         shape::axes over = shape::axis::tp, std::int64_t units = 0) {
+    add_message({.collective = collective,
+                 .over = over,
+                 .backward = backward,
+                 .shape = shape,
+                 .units = units,
+                 .kind = kind,
+                 .copies = times * blocks_.count()});
+  }
+
+  /// Declares `times` all-reduces of the gradient of a parameter, of this shape, over the
+  /// tensor-parallel ranks. Does nothing if the parameter is frozen.
+  constexpr void sum_of_gradient(extents const& shape, std::int64_t times = 1) {
+    if (!frozen) add_message({.backward = true, .shape = shape, .copies = times * blocks_.count()}, -1);
   }
 
   /// Declares an all-reduce over the ranks along the mesh axes `over` of `shape` elements in the
   /// accumulation type (at least f32). Only a forward that autograd records sends it.
   constexpr void message_when_recorded(extents const& shape, shape::axes over) {
-    add_message(shape::collective::all_reduce, false, shape, width_kind::accumulate, blocks_.count(), over, true);
+    add_message({.over = over,
+                 .shape = shape,
+                 .kind = width_kind::accumulate,
+                 .copies = blocks_.count(),
+                 .when_recorded = true});
   }
 
   /// Declares an all-reduce over the data-parallel replicas (batch_axes) of `count` elements in the
   /// accumulation type (at least f32).
   constexpr void sum_over_replicas(bool backward, std::int64_t count) {
-    add_message(shape::collective::all_reduce, backward, {count}, width_kind::accumulate, blocks_.count(),
-                shape::batch_axes);
+    add_message({.over = shape::batch_axes,
+                 .backward = backward,
+                 .shape = {count},
+                 .kind = width_kind::accumulate,
+                 .copies = blocks_.count()});
   }
 
   /// Declares that the layer's saved tensors and operations are unknown, as for a user's opaque
@@ -223,7 +243,7 @@ class recorder : public detail::saved_records {
     reduces(entering, entering);
     std::int64_t copies = blocks_.count();
     if (entering.id == block_.input && block_.from_batch) copies -= copies / block_.times;
-    add_message(shape::collective::all_reduce, true, entering.shape, width_kind::compute, copies);
+    add_message({.backward = true, .shape = entering.shape, .copies = copies}, entering.id);
   }
 
   /// Declares a moment of backward at which the ranks sum a gradient with the shape of `whole`, and
@@ -238,8 +258,10 @@ class recorder : public detail::saved_records {
   /// Declares that backward sums the gradient of `rows`, rows of a weight over all ranks, within
   /// sharer groups (neighbouring ranks with equal rows). The sum happens only with more than
   /// `parts` ranks. During the sum, memory holds the gradient of `input` and a copy of the weight's
-  /// complete gradient. `other` are the weight's other rows, cut into `units`.
+  /// complete gradient. `other` are the weight's other rows, cut into `units`. Does nothing if the
+  /// weight is frozen.
   constexpr void share(std::int64_t parts, extents rows, extents other, std::int64_t units, flow const& input) {
+    if (frozen) return;
     begin_moment(parts);
     if (has_gradient(input)) workspace("input_gradient", input);
     extents both = rows;
@@ -248,7 +270,7 @@ class recorder : public detail::saved_records {
     workspace("gathered_gradients", {rows, -1, 0, -1});
     other[0] *= 2;
     if (units > 0) workspace("other_gradients", {other, 0, units, -1});
-    message(shape::collective::all_reduce, true, rows);
+    sum_of_gradient(rows);
     min_shards_exclusive_ = 0;
   }
 
@@ -257,9 +279,9 @@ class recorder : public detail::saved_records {
   constexpr block_slice blocks() const { return blocks_.depth > 0 ? blocks_[0] : block_slice{}; }
 
   /// Declares that a layer has a bias to add after the reduction of its pending sum.
-  constexpr void addend() { ++addends_; }
-  /// Returns the number of biases declared since the last reduction of a pending sum, and sets this
-  /// number to 0.
+  constexpr void addend() { addends_ += frozen ? 0 : 1; }
+  /// Returns the number of trained biases declared since the last reduction of a pending sum, and
+  /// sets this number to 0.
   constexpr std::int64_t take_addends() { return std::exchange(addends_, 0); }
 
   /// Calls `body`, which declares an inner layer, while `component` is appended to the path of the
@@ -340,23 +362,18 @@ class recorder : public detail::saved_records {
     state({.kind = event_kind::moment, .tensor = {.id = -1}, .min_shards_exclusive = min_shards_exclusive});
   }
 
-  constexpr void add_message(shape::collective collective, bool backward, extents const& shape, width_kind kind,
-                             std::int64_t copies, shape::axes over = shape::axis::tp, bool when_recorded = false) {
-    if (copies == 0) return;
-    message_fact fact;
-    fact.layer = here_;
-    fact.collective = collective;
-    fact.backward = backward;
-    fact.shape = shape;
-    fact.kind = kind;
-    fact.copies = copies;
-    fact.when_recorded = when_recorded;
-    fact.parts = min_shards_exclusive_;
-    fact.over = over;
+  constexpr void add_message(message_fact const& fact) { add_message(fact, activation.id); }
+
+  /// Adds a message. `from` is the activation whose gradient a message of backward carries; -1:
+  /// the gradient of a parameter.
+  constexpr void add_message(message_fact const& fact, int from) {
+    if (fact.copies == 0) return;
     auto const index = static_cast<std::int64_t>(program_.messages.size());
-    if (!backward) forward_message_ = index;
-    state({.kind = event_kind::message, .count = index, .min_shards_exclusive = min_shards_exclusive_});
+    if (!fact.backward) forward_message_ = index;
+    state({.kind = event_kind::message, .from = from, .count = index, .min_shards_exclusive = min_shards_exclusive_});
     program_.messages.push_back(fact);
+    program_.messages.back().layer = here_;
+    program_.messages.back().parts = min_shards_exclusive_;
   }
 
   block_slices blocks_;

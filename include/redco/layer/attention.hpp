@@ -204,10 +204,10 @@ struct attention {
     std::int64_t const own = exchanges ? heads / parts : heads, own_kv = exchanges ? kv / parts : kv;
     std::int64_t const all = exchanges ? w.sequences.whole : length, all_keys = parts > 1 ? w.sequences.whole : keys;
     if (exchanges) {
-      exchange_facts(w, {rows, length, (heads + 2 * kv) * dim}, {rows, all, own * dim}, own);
+      exchange_facts(w, {{rows, length, (heads + 2 * kv) * dim}, 2, kv}, {rows, all, own * dim}, own);
       key_values = {{rows, all, 2 * own_kv * dim}, 2, own_kv};
     } else if (parts > 1) {
-      ring_facts(w, key_values.shape, parts);
+      ring_facts(w, key_values, parts);
     }
     fact::flow const asked = w.activation;
 
@@ -239,7 +239,7 @@ struct attention {
     }
     if (sizes.sinks) w.workspace("sink_gradient", {{rows, own}, 1, own}, fact::width_kind::accumulate);
     if (exchanges) {
-      exchange_facts(w, queries.shape, queries.shape, heads);
+      exchange_facts(w, queries, queries.shape, heads);
       w.save("joined_heads");
     }
     fact::flow const attended = w.activation;
@@ -268,24 +268,25 @@ struct attention {
   }
 
  private:
-  /// Declares that the ranks along cp exchange parts of a tensor of the shape `sent`, forward and
-  /// backward, and that the result of the shape `made` has `units` heads.
-  static constexpr void exchange_facts(fact::recorder& w, extents const& sent, extents const& made,
+  /// Declares that ranks along cp exchange parts of the tensor `sent`, forward and backward. The
+  /// result of the shape `made` has `units` heads.
+  static constexpr void exchange_facts(fact::recorder& w, fact::flow const& sent, extents const& made,
                                        std::int64_t units) {
     for (bool const backward : {false, true})
-      w.message(shape::collective::all_to_all, backward, sent, fact::width_kind::compute, 1, shape::axis::cp);
+      w.message(shape::collective::all_to_all, backward, sent.shape, fact::width_kind::compute, 1, shape::axis::cp,
+                sent.units);
     fact::flow const before = w.activation;
     w.produce(made, 2, units, fact::making::function);
     w.backward(before);
   }
 
-  /// Declares that keys and values of the shape `key_values` go round the ranks along cp in forward
-  /// and backward, and that their gradients do so in backward.
-  static constexpr void ring_facts(fact::recorder& w, extents const& key_values, std::int64_t parts) {
+  /// Declares that the keys and values `sent` go round the ranks along cp in forward and backward,
+  /// and that their gradients do so in backward. Shards that hold equal heads send them each.
+  static constexpr void ring_facts(fact::recorder& w, fact::flow const& sent, std::int64_t parts) {
     for (auto const call : {shape::collective::send, shape::collective::recv}) {
       for (bool const backward : {false, true})
-        w.message(call, backward, key_values, fact::width_kind::compute, parts - 1, shape::axis::cp);
-      w.message(call, true, key_values, fact::width_kind::accumulate, parts, shape::axis::cp);
+        w.message(call, backward, sent.shape, fact::width_kind::compute, parts - 1, shape::axis::cp, sent.units);
+      w.message(call, true, sent.shape, fact::width_kind::accumulate, parts, shape::axis::cp, sent.units);
     }
   }
 
@@ -324,7 +325,7 @@ struct attention {
       w.inside(name, [&] { w.parameter("weight", weight); });
       weight.is_joined = true;
     }
-    w.message(shape::collective::all_reduce, true, {2 * dim});
+    w.sum_of_gradient({2 * dim});
 
     auto const norm = [&](std::string_view name, std::int64_t heads) {
       w.inside(name, [&] {

@@ -42,9 +42,6 @@ inline std::string reason_without_plan(network_state const& state, rank_context 
     bool const is_first = &one == &state.store.parameters().front();
     if (!one.trainable && (one.plan.fact.trained || (is_first && sends_activations)))
       return "the plan counts gradients of frozen layers, which a step may leave out";
-    for (shape::place const& cut : one.plan.fact.places)
-      if (rank.mesh.cp > 1 && cut.axis == shape::axis::tp && cut.sharers(rank.mesh.tp) > 1)
-        return "the plan counts keys and values along cp once, and several shards hold and send them";
   }
   return "";
 }

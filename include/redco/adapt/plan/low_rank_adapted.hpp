@@ -42,11 +42,8 @@ constexpr void low_rank_half(fact::recorder& w, std::string_view name, fact::par
   for (shape::place const& p : of.places)
     if (p.dim >= 0 && (p.dim < first || p.dim == first + dim))
       half.split(p.axis, p.dim, p.units, p.rest), half.why = fact::reason::adapter;
-  bool const outer = std::exchange(w.frozen, false);
   w.inside(name, [&] { w.parameter(dim == 1 ? "lora_A.weight" : "lora_B.weight", half); });
-  w.frozen = outer;
-  if (own_tokens || of.on(shape::axis::tp).dim == first + 1 - dim)
-    w.message(shape::collective::all_reduce, true, shape);
+  if (own_tokens || of.on(shape::axis::tp).dim == first + 1 - dim) w.sum_of_gradient(shape);
 }
 
 /// A recorder that adds a layer's LoRA adapters to the plan: parameters, saved tensors, matrix
@@ -64,7 +61,7 @@ class low_rank_facts final : public fact::side_products {
       here.push(name);
       return options_.adapts(here.view());
     };
-    bool const as_one = !whole.empty() && wanted(whole);
+    bool const as_one = !whole.empty() && wanted(whole), outer = std::exchange(w.frozen, false);
     std::int64_t const rank = w.size("rank of an adapter", options_.rank), in = input.shape[-1];
     fact::flow narrow = input;
     narrow.shape[-1] = rank;
@@ -98,6 +95,7 @@ class low_rank_facts final : public fact::side_products {
       else other_rows += out, other_units = cut.units;
     }
     if (as_one && shared_rows > 0) w.share(shared.units, {shared_rows, rank}, {other_rows, rank}, other_units, input);
+    w.frozen = outer;
   }
 
  private:
