@@ -12,11 +12,13 @@
 #include <redco/layer/tree.hpp>
 #include <redco/layer/wrappers.hpp>
 #include <redco/fact/path.hpp>
+#include <redco/adapt/plan/with_lora.hpp>
 
 #include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -238,6 +240,29 @@ TEST_CASE("tensor-parallel ranks that hold equal key-value heads send them each,
   deployer_options recomputed = in(folder.path, {.cp = 2, .tp = 2});
   recomputed.recompute = true;
   stage_test::check_verified(one, recomputed, adamw{.lr = 2e-3}, 5);
+}
+
+TEST_CASE("frozen layers before the first adapter send no gradients, as planned") {
+  temporary_folder const folder;
+  for (std::string_view const targets : {"q,v", "o", "down"})
+    for (mesh const& on : {mesh{.tp = 2}, {.cp = 2}, {.cp = 3, .tp = 2}, {.pp = 2, .tp = 2}, {.pp = 2, .cp = 2}}) {
+      INFO(targets << ", " << name_of(on));
+      for (bool const recompute : {false, true}) {
+        deployer_options where = in(folder.path, on);
+        where.recompute = recompute;
+        stage_test::check_verified(with_lora<gpt2>{{tied.config, {.rank = 2, .targets = targets}}}, where,
+                                   adamw{.lr = 2e-3}, 5);
+      }
+    }
+  llama one = rotary;
+  one.config.kv_heads = 1;
+  for (mesh const& on : {mesh{.tp = 2}, {.tp = 4}, {.cp = 2, .tp = 2}}) {
+    INFO(name_of(on));
+    stage_test::check_verified(with_lora<llama>{{one.config, {.rank = 2, .targets = "q,v"}}}, in(folder.path, on),
+                               adamw{.lr = 2e-3}, 5);
+  }
+  models::sequence_parallel<with_lora<gpt2>> const split{{tied.config, {.rank = 2, .targets = "o,up"}}};
+  stage_test::check_verified(split, in(folder.path, {.tp = 2}), adamw{.lr = 2e-3}, 5);
 }
 
 TEST_CASE("ranks that pass keys and values round have the dropout, masks, documents, patterns and sinks of one rank") {

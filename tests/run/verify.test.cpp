@@ -284,7 +284,7 @@ TEST_CASE("messages that no fact states are a difference, and messages that the 
   redco::run::verify_result const frozen = verified(tied, language(), {.tp = 2}, o);
   CHECK(frozen.ok());
   CHECK(frozen.messages.empty());
-  CHECK(mentions(frozen.text(), "messages: not compared with the plan: the plan counts gradients of frozen layers"));
+  CHECK(mentions(frozen.text(), "messages: not compared with the plan: the plan counts gradients of parameters"));
 }
 
 namespace {

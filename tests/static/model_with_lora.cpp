@@ -83,11 +83,41 @@ static_assert(fits<large, adamw{}, mesh{.tp = 2}, load, GiB(24), dtype::bf16>{})
 static_assert(redco::cost::cost_of<large_plain>(adamw{}, {.mesh = {.tp = 2}, .load = load, .compute = dtype::bf16})
                   .memory.peak() > GiB(48));
 
-// Messages of a step, compared with the frozen model's: gradients of the matrices that all shards
-// hold.
+// Messages of a step, compared with those of the model without adapters: gradients of the matrices
+// that all shards hold. The first block's attention has no gradient of its input to sum.
 constexpr auto plain_sent = cost_of<plain>(adamw{}, run).messages, tuned_sent = cost_of<tuned>(adamw{}, run).messages;
 static_assert(tuned_sent[cost::messages::forward].calls == plain_sent[cost::messages::forward].calls);
-static_assert(tuned_sent[cost::messages::backward].calls == plain_sent[cost::messages::backward].calls + 3 * 5);
+static_assert(tuned_sent[cost::messages::backward].calls == plain_sent[cost::messages::backward].calls + 3 * 5 - 1);
+
+/// The model with adapters for other weights.
+constexpr with_lora<llama> tuned_for(std::string_view targets) {
+  with_lora<llama> model = tuned;
+  model.config.lora.targets = targets;
+  return model;
+}
+constexpr with_lora<llama> values = tuned_for("v"), after = tuned_for("o"), gate = tuned_for("mlp.gate"),
+                           down = tuned_for("down"), queries = tuned_for("q,o");
+
+template <auto const& Model>
+constexpr std::int64_t backward_calls(bool recompute = false) {
+  redco::cost::setup with = run;
+  with.recompute = recompute;
+  return cost_of<Model>(adamw{}, with).messages[cost::messages::backward].calls;
+}
+
+// Each block sums the gradients of two inputs and of an adapter's matrix, and the head that of its
+// input. Inputs before the first adapter have no gradient: one with an adapter in the attention,
+// two with one in the MLP.
+static_assert(backward_calls<values>() == 1 + 3 * (2 + 1) - 1 && backward_calls<after>() == 1 + 3 * (2 + 1) - 1);
+static_assert(backward_calls<gate>() == 1 + 3 * (2 + 1) - 2 && backward_calls<down>() == 1 + 3 * (2 + 1) - 2);
+static_assert(backward_calls<down>(true) == backward_calls<down>());
+
+// With six shards, three neighbours share a key-value head. They sum gradients of the head's
+// weights only if these are trained.
+constexpr redco::cost::setup six{.mesh = {.tp = 6}, .load = {2, 16}};
+template <auto const& Model>
+constexpr std::int64_t shared_calls = cost_of<Model>(adamw{}, six).messages[cost::messages::shared_gradients].calls;
+static_assert(shared_calls<plain> == 3 && shared_calls<queries> == 0 && shared_calls<values> == 3);
 
 // A rewrite of the tree applies inside with_lora, and adapters work with split tokens too.
 constexpr redco::models::sequence_parallel<with_lora<llama>> tokens_split{tuned.config};

@@ -62,6 +62,7 @@ struct language_head {
     weight.split(shape::axis::tp, 0, rows, shape::remainder::padded);
     weight.start = {fact::initial::kind::normal, fan_in_deviation(width)};
     weight.why = fact::reason::vocabulary;
+    fact::detail::enter_facts<X>(w);
     if (is_tied(config)) w.read_parameter(Tied.view());
     else w.parameter("weight", weight);
     if constexpr (Bias != head_bias::none) {
@@ -72,7 +73,6 @@ struct language_head {
       bias.decay = false;
       w.parameter("bias", bias);
     }
-    fact::detail::enter_facts<X>(w);
     w.save("hidden");
     w.multiply(w.activation.shape.count() / width, width, rows);
     w.hand_to_loss();

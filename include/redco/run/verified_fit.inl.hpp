@@ -33,16 +33,10 @@ namespace redco::run::detail {
 
 /// Returns the reason why the plan does not know the messages of a network's step; empty if it
 /// does.
-inline std::string reason_without_plan(network_state const& state, rank_context const& rank) {
+inline std::string reason_without_plan(network_state const& state) {
   if (state.network().exchanges_rows()) return "the rows that experts exchange follow from the routing";
-  bool const sends_activations = rank.mesh.size(shape::model_axes | shape::axis::cp) > 1;
-  for (nn::stored_parameter const& one : state.store.parameters()) {
-    // Backward ends early only if the first layer is frozen, and then sends fewer activations. The
-    // plan knows parameters that a model freezes, and not those that a run freezes.
-    bool const is_first = &one == &state.store.parameters().front();
-    if (!one.trainable && (one.plan.fact.trained || (is_first && sends_activations)))
-      return "the plan counts gradients of frozen layers, which a step may leave out";
-  }
+  for (nn::stored_parameter const& one : state.store.parameters())
+    if (!one.trainable && one.plan.fact.trained) return "the plan counts gradients of parameters that the run freezes";
   return "";
 }
 
@@ -171,7 +165,7 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
   step_measure::begin(rank, at.network->store.device());
   step_result const result = one.run(work, {at.step, options::run_length_of(settings_, examples).steps});
   done.sent = step_measure::end(rank, at.network->store.device());
-  done.not_planned = detail::reason_without_plan(*at.network, rank);
+  done.not_planned = detail::reason_without_plan(*at.network);
   if (source->own_step()) done.not_planned = "the program takes its steps itself";
   else if (std::ssize(done.activations->calls()) != next.micro_batches * at.network->network().blocks().chunks() ||
            next.full_rounds != next.rounds)

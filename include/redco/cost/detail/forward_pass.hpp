@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/cost/detail/block_row.hpp>
+#include <redco/cost/detail/gradient_flow.hpp>
 #include <redco/cost/local_extents.hpp>
 #include <redco/cost/setup.hpp>
 
@@ -62,7 +63,8 @@ struct placed_tensor {
 /// storage with the input of the next block, even if block types alternate.
 class forward_pass {
  public:
-  constexpr forward_pass(fact::program const& p, setup const& s) : tensors(p.events.size()), program_(p), setup_(s) {
+  constexpr forward_pass(fact::program const& p, setup const& s)
+      : tensors(p.events.size()), program_(p), setup_(s), gradients_(p) {
     // Clang 14 cannot fill a vector of numbers in a constant expression
     while (sent.size() < p.messages.size()) sent.push_back(0);
     for (std::size_t i = 0; i < p.events.size(); ++i) visit(i);
@@ -164,7 +166,8 @@ class forward_pass {
 
   constexpr void send(std::size_t message) {
     fact::message_fact const& fact = program_.messages[message];
-    sent[message] = fact.copies + (fact.backward || fact.when_recorded ? 0 : again(fact.copies));
+    bool const is_repeated = !fact.backward && !fact.when_recorded && gradients_.runs_again(message);
+    sent[message] = gradients_.sent(message) + (is_repeated ? again(fact.copies) : 0);
   }
 
   constexpr void save(std::size_t i) {
@@ -246,6 +249,7 @@ class forward_pass {
 
   fact::program const& program_;
   setup const& setup_;
+  gradient_flow gradients_;
   std::vector<open_repeat> open_;
   /// Repeat that ended last. If block types alternate, this is the repeat event of the preceding
   /// block type.
