@@ -111,8 +111,8 @@ void check_verified(Model const& model, Pipeline const& pipeline, redco::deploye
   }
   INFO(result.text(100) << result.verdict());
   CHECK(result.ok());
-  bool const planned =
-      where.mesh->dp == 1 && options.frozen.empty() && !redco::models::has_encoder<redco::models::net_of<Model>>;
+  bool const planned = where.mesh->dp == 1 && options.frozen.empty() &&
+                       (where.mesh->pp == 1 || !redco::models::has_encoder<redco::models::net_of<Model>>);
   if (planned) CHECK(!result.messages.empty());
   for (auto const& one : result.messages) CHECK(one.equal());
   // A run in f32 is compared in f64, too.
@@ -133,6 +133,14 @@ void check_meshes(Model const& model, Pipeline const& pipeline, int stages) {
 
 TEST_CASE("stages of GPT-2 with tied embeddings compute the gradients and updates of one rank") {
   check_meshes(tied, language(), 4);
+}
+
+TEST_CASE("the messages of a model with an encoder equal the planned ones for the lengths of both inputs") {
+  temporary_folder const folder;
+  redco::deployer_options where = in(folder.path, {.tp = 2});
+  check_verified(translator, reversal(), where);
+  where.recompute = true;
+  check_verified(translator, reversal(), where);
 }
 
 TEST_CASE("stages of LLaMA with shared key-value heads compute the gradients and updates of one rank") {

@@ -270,7 +270,7 @@ class trainer {
   template <class Example, class Range, class Options>
   run::verify_result verified(Range&& train, Options const& options, std::int64_t steps) {
     run::planned_messages planned;
-    if constexpr (!models::has_encoder<models::net_of<M>>)
+    if (!models::has_encoder<models::net_of<M>> || where().mesh().pp == 1)
       planned = [this](cost::setup run, int stage) {
         if (run.mesh.pp == 1) return cost::cost_of(model_, optimizer_, run).messages;
         run::set_stages(run, plan().stages, where().schedule());

@@ -21,6 +21,7 @@
 #include <redco/config.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -182,19 +183,22 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
 REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, computed_step const& own,
                                                  verify_result& result) const {
   result.messages.clear();
-  result.messages_remark =
-      !with_.planned ? "the model has an encoder, whose lengths the step does not record" : own.not_planned;
+  result.messages_remark = !with_.planned
+                               ? "the model has an encoder, and later stages do not record the length of its input"
+                               : own.not_planned;
   if (!result.messages_remark.empty()) {
     result.messages_remark = "not compared with the plan: " + result.messages_remark;
     return;
   }
   std::map<std::string, shape::traffic::entry> planned;
   // Each chunk of a pipeline stage calls the network once for each micro-batch.
-  std::vector<std::vector<std::int64_t>> sizes;
-  for (auto const& call : own.activations->calls()) sizes.push_back(call.sizes);
+  // Of each call: examples, tokens of an example, and tokens of the encoder's input.
+  std::vector<std::array<std::int64_t, 3>> sizes;
+  for (auto const& call : own.activations->calls())
+    sizes.push_back({call.sizes[0], call.sizes.size() > 1 ? call.sizes[1] : 1, call.source});
   std::sort(sizes.begin(), sizes.end());
   for (std::size_t i = 0; i < sizes.size(); i += static_cast<std::size_t>(where_.options().chunks_per_stage)) {
-    cost::setup run{.mesh = rank.mesh, .load = {sizes[i][0], sizes[i].size() > 1 ? sizes[i][1] : 1}};
+    cost::setup run{.mesh = rank.mesh, .load = {sizes[i][0], sizes[i][1], sizes[i][2]}};
     run.compute = where_.compute();
     run.recompute = where_.options().recompute;
     set_shares(run, where_);

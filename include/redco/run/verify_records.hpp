@@ -98,6 +98,7 @@ class activation_record final : public nn::layer_watch {
   struct call_record {
     /// sizes of the tensor with which the network was called, with whole sequences
     std::vector<std::int64_t> sizes;
+    std::int64_t source = 0;  ///< tokens per example of the encoder's input; 0 without an encoder
     std::int64_t first_example = 0, examples = 0;
     std::uint32_t number = 0;  ///< index of this call among the calls for one micro-batch, from 0
     std::vector<moment> moments;

@@ -72,6 +72,7 @@ REDCO_INLINE void activation_record::call(at::Tensor const& x, pass const& in) {
 
 REDCO_INLINE void activation_record::enter(std::string_view component, activation const& x) {
   if (path_.empty()) return;
+  if (path_.size() == 1 && component == "encoder" && x.local.dim() > 1) calls_.back().source = x.local.size(1);
   path_.push_back(path_.back() + (path_.back().empty() ? "" : ".") + std::string(component));
   add(path_.back(), false, x);
 }
