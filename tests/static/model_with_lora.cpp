@@ -119,9 +119,21 @@ template <auto const& Model>
 constexpr std::int64_t shared_calls = cost_of<Model>(adamw{}, six).messages[cost::messages::shared_gradients].calls;
 static_assert(shared_calls<plain> == 3 && shared_calls<queries> == 0 && shared_calls<values> == 3);
 
+/// Returns the number of moments of a model's backward that hold gradients of shared heads.
+template <auto const& Model>
+constexpr std::int64_t shared_moments() {
+  std::int64_t sum = 0;
+  for (fact::event const& e : redco::shard::facts_of<Model>({2, 16}).events) sum += e.slot == "shared_gradients";
+  return sum;
+}
+static_assert(shared_moments<plain>() == 1 && shared_moments<queries>() == 0 && shared_moments<values>() == 1);
+
 // A rewrite of the tree applies inside with_lora, and adapters work with split tokens too.
 constexpr redco::models::sequence_parallel<with_lora<llama>> tokens_split{tuned.config};
 static_assert(numbers<tokens_split>(true) == numbers<tuned>(true));
+// Each rank has its own tokens. Norms would sum gradients, but they are frozen, and the matrices of
+// adapters that all shards hold are trained.
+static_assert(cost_of<tokens_split>(adamw{}, run).messages[cost::messages::backward].calls == 3 * 5);
 
 // A target matches the end of a path in whole components.
 static_assert(tuned.config.lora.adapts("layers.*.mlp.gate") && tuned.config.lora.adapts("layers.*.self_attn.o"));
