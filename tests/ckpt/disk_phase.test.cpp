@@ -5,6 +5,7 @@
 #include <redco/ckpt/detail/disk_phase.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint_with.hpp>
+#include <redco/ckpt/write_on_first.hpp>
 #include <redco/workdir/disk_limits.hpp>
 
 #include <redco/comm/thread_world.hpp>
@@ -185,4 +186,39 @@ TEST_CASE("a damaged file is found by the rank that reads it, and an older check
   CHECK(ckpt_test::has(warnings, "parameters-1of2.safetensors is damaged"));
   CHECK(ckpt_test::has(warnings, "falling back to"));
   CHECK(std::filesystem::exists(folder / "ckpts/.corrupt-step_4"));
+}
+
+TEST_CASE("ranks wait for the file that rank 0 alone writes until the deadline of disks") {
+  std::atomic<int> right = 0;
+  redco::comm::run_ranks({.dp = 2}, {}, [&](redco::rank_context& rank) {
+    auto const before = rank.world.deadline();
+    rank.world.set_deadline(50ms);
+    int written = 0;
+    redco::ckpt::write_on_first(rank.world, "writing a page", {.deadline = 600s}, [&] {
+      std::this_thread::sleep_for(150ms);
+      ++written;
+    });
+    right += rank.world.deadline() == 50ms && written == (rank.rank == 0 ? 1 : 0);
+    rank.world.set_deadline(before);
+  });
+  CHECK(right == 2);
+}
+
+TEST_CASE("a file that rank 0 does not write until the deadline of disks is named") {
+  std::atomic<bool> over = false;
+  auto const failure = ckpt_test::error_of([&] {
+    redco::comm::run_ranks({.dp = 2}, {}, [&](redco::rank_context& rank) {
+      rank.world.set_deadline(50ms);
+      try {
+        redco::ckpt::write_on_first(rank.world, "writing a page", {.deadline = 300ms}, [&] {
+          while (!over) std::this_thread::sleep_for(1ms);  // the disk does nothing
+        });
+      } catch (redco::error const&) {
+        over = true;
+        throw;
+      }
+    });
+  });
+  CHECK(failure.code == redco::exit_code::peer_lost);
+  CHECK(ckpt_test::has(failure.text, "writing a page; --disk-deadline limits the wait for rank 0"));
 }

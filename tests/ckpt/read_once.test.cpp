@@ -259,3 +259,22 @@ TEST_CASE("tensors missing in files are zero, fresh, or refused with the layers 
   names[8].zero = true;
   CHECK(loaded({"h.0.ln"}) == std::vector<double>{0, 77, 0, 77});
 }
+
+TEST_CASE("every tensor that a rank reads from a folder of weights counts as progress until the deadline of disks") {
+  temporary_folder const folder;
+  save_toy(folder.path);
+  auto const weights = redco::workdir::open_weights(folder.path);
+  using namespace std::chrono_literals;
+  std::vector<std::uint64_t> gathers;
+  for (auto const between : {600'000ms, 0ms})
+    redco::comm::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
+      auto const count = [&] {
+        return static_cast<std::uint64_t>(rank.world.counters()[redco::shape::collective::all_gather].calls);
+      };
+      std::uint64_t const before = count();
+      auto const parts = toy_state({.tp = 2}, rank.rank, false);
+      redco::ckpt::load_model(weights, {toy_names}, parts, rank, {.deadline = 600s, .between = between});
+      if (rank.rank == 0) gathers.push_back(count() - before);
+    });
+  CHECK(gathers[1] >= gathers[0] + 3);
+}

@@ -4,6 +4,8 @@
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/extent_of.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <set>
 #include <stdexcept>
@@ -25,6 +27,17 @@ at::Tensor logits_by_hand(run_test::tensors const& p, at::Tensor const& x) {
   return at::linear(at::relu(at::linear(x, p.at("up.weight"), p.at("up.bias"))), p.at("down.weight"),
                     p.at("down.bias"));
 }
+
+/// A prediction that notes, while it is written, for how long rank 0's group waits.
+struct timed_prediction {
+  redco::rank_context const* rank = nullptr;
+  std::vector<std::chrono::milliseconds>* waits = nullptr;
+
+  operator std::string() const {
+    if (rank->rank == 0) waits->push_back(rank->world.deadline());
+    return "written";
+  }
+};
 
 /// An inference that records whether its states were moved away.
 template <class Pipeline>
@@ -113,4 +126,29 @@ TEST_CASE("evaluations and predictions use the network without dropout") {
     for (std::int64_t const none : {0, -5})
       CHECK(run_test::code_of([&] { redco::predictor(trainer).predict(dev, none); }) == 64);
   }
+}
+
+TEST_CASE("while rank 0 writes the results of an evaluation, ranks wait until the deadline of disks") {
+  temporary_folder const folder;
+  run_test::silence const quiet;
+  std::vector<std::chrono::milliseconds> waits;
+  auto const pipeline =
+      run_test::mlp_collate() | redco::loss([](auto const& net, run_test::mlp_batch const& b) {
+        return redco::mean{run_test::losses_of(net(b.x), b).sum(), static_cast<double>(b.ids.size(0))};
+      }) |
+      redco::predict([&waits](auto const& net, run_test::mlp_batch const& b) {
+        return std::vector<timed_prediction>(static_cast<std::size_t>(b.ids.size(0)), {net.pass().rank, &waits});
+      });
+  redco::deployer_options where = run_test::in(folder.path, {.dp = 2});
+  where.deadline = 900;
+  where.disk_deadline = 977;
+  redco::deployer deployer(where);
+  run_test::trainer_of<run_test::mlp, decltype(pipeline)> trainer(deployer, {}, pipeline, {.lr = 0.02});
+  run_test::options_of<run_test::mlp, decltype(pipeline)> o;
+  o.global_batch = 4;
+  o.eval = run_test::numbers(4);
+  o.eval_predictions = true;
+  trainer.fit(run_test::numbers(4), o);
+  CHECK_FALSE(waits.empty());
+  CHECK(std::all_of(waits.begin(), waits.end(), [](auto const& each) { return each == std::chrono::seconds(977); }));
 }

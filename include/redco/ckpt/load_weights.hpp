@@ -29,9 +29,10 @@ void check_same_weights(safetensors::weights_source const& weights, rank_context
 ///
 /// Throws `error` with exit code 65 and the first 20 differences for missing, superfluous or
 /// differently shaped tensors. Names that begin with an entry of `unread` may be superfluous. If a
-/// rank cannot read, all throw its error (65 or 74), and parts may be partly filled.
+/// rank cannot read, all throw its error (65 or 74), and parts may be partly filled. Throws 69 if a
+/// rank reads nothing until the deadline of disks.
 void load_parameters(safetensors::weights_source const& weights, std::span<state_part const> parts, rank_context& rank,
-                     std::vector<std::string> const& unread = {});
+                     std::vector<std::string> const& unread = {}, workdir::disk_limits const& limits = {});
 
 /// Fills every rank's parts with the weights of a model folder. `table` maps parameters to names
 /// and layouts of the files, with or without the base model's prefix. Each byte is read once;
@@ -40,9 +41,9 @@ void load_parameters(safetensors::weights_source const& weights, std::span<state
 ///
 /// Throws `error` with exit code 65 and the first 20 differences if the files do not fit. The
 /// message names heads that the files lack and `fresh` could list. Throws 64 if a layer in it does
-/// not exist.
+/// not exist, and 69 if a rank reads nothing until the deadline of disks.
 void load_model(safetensors::weights_source const& weights, models::stored_table const& table,
-                std::span<state_part const> parts, rank_context& rank);
+                std::span<state_part const> parts, rank_context& rank, workdir::disk_limits const& limits = {});
 
 }  // namespace redco::ckpt
 

@@ -2,6 +2,7 @@
 
 #include <redco/ckpt/load_weights.hpp>
 
+#include <redco/ckpt/detail/disk_phase.hpp>
 #include <redco/ckpt/detail/in_file.hpp>
 #include <redco/ckpt/detail/read_once.hpp>
 #include <redco/ckpt/detail/together.hpp>
@@ -92,7 +93,9 @@ REDCO_INLINE void check_same_weights(safetensors::weights_source const& weights,
 }
 
 REDCO_INLINE void load_parameters(safetensors::weights_source const& weights, std::span<state_part const> parts,
-                                  rank_context& rank, std::vector<std::string> const& unread) {
+                                  rank_context& rank, std::vector<std::string> const& unread,
+                                  workdir::disk_limits const& limits) {
+  detail::disk_deadline const patient(rank.world, limits);
   check_same_weights(weights, rank);
   auto const lists = detail::together(rank.world, [&] {
     std::string names;
@@ -108,7 +111,7 @@ REDCO_INLINE void load_parameters(safetensors::weights_source const& weights, st
                                                               .elsewhere = {all.begin(), all.end()}}));
     return std::string();
   });
-  detail::read_once(weights, parts, parts, rank);
+  detail::read_once(weights, parts, parts, rank, limits);
 }
 
 }  // namespace redco::ckpt
@@ -181,8 +184,10 @@ inline void check_fresh(std::vector<std::string> const& fresh, std::vector<std::
 namespace redco::ckpt {
 
 REDCO_INLINE void load_model(safetensors::weights_source const& weights, models::stored_table const& table,
-                             std::span<state_part const> parts, rank_context& rank) {
-  if (weights.own_names) return load_parameters(weights, parts, rank);
+                             std::span<state_part const> parts, rank_context& rank,
+                             workdir::disk_limits const& limits) {
+  if (weights.own_names) return load_parameters(weights, parts, rank, {}, limits);
+  detail::disk_deadline const patient(rank.world, limits);
   check_same_weights(weights, rank);
   at::NoGradGuard const no_grad;
   safetensors::weights_source named;
@@ -204,7 +209,7 @@ REDCO_INLINE void load_model(safetensors::weights_source const& weights, models:
             : "To train a new head on these weights, open the folder with .fresh = {" + wanted.missing + "}.");
     return std::string();
   });
-  detail::read_once(named, wanted.stored, wanted.ours, rank);
+  detail::read_once(named, wanted.stored, wanted.ours, rank, limits);
 }
 
 }  // namespace redco::ckpt

@@ -154,7 +154,7 @@ struct deployer_options {
             .in_group("communication"),
         field<"disk_deadline">(
             &o::disk_deadline,
-            "seconds that ranks wait for a rank whose disk does nothing while they save or load a checkpoint, 0.001 to 1e8")
+            "seconds that ranks wait for a rank whose disk does nothing while they load weights, save, or write results, 0.001 to 1e8")
             .in_group("checkpoints"),
         field<"save_patience">(
             &o::save_patience,

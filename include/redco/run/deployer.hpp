@@ -12,6 +12,7 @@
 #include <redco/tensor/function_ref.hpp>
 #include <redco/report/pictures/contact_sheet.hpp>
 #include <redco/report/run_page.hpp>
+#include <redco/workdir/disk_limits.hpp>
 #include <redco/workdir/failure_history.hpp>
 #include <redco/workdir/run_summary.hpp>
 #include <redco/workdir/workdir_lock.hpp>
@@ -97,6 +98,9 @@ class deployer {
   /// images to TensorBoard as images of step `step`. Throws the errors of keep_picture(), and
   /// `error` with exit code 70 if the number of pixels of an image does not fit its size.
   void keep_images(std::string const& name, std::span<report::picture_tile const> images, std::int64_t step);
+
+  /// Returns the times of waits for ranks that read or write files (option --disk-deadline).
+  workdir::disk_limits disk_limits() const;
 
   /// Returns the facts of the run that its page shows, to add others.
   report::run_facts& page() { return output_->facts; }

@@ -173,6 +173,10 @@ REDCO_INLINE std::unique_ptr<comm::world> deployer::world_of_one() const {
   return std::make_unique<comm::thread_world>(redco::mesh{}, run::detail::ranks_of(options_));
 }
 
+REDCO_INLINE workdir::disk_limits deployer::disk_limits() const {
+  return {.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * options_.disk_deadline))};
+}
+
 REDCO_INLINE void deployer::keep_picture(std::string const& name, std::string const& svg) {
   if (options_.verify || !speaks()) return;
   try {

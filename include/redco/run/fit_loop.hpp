@@ -62,6 +62,7 @@ class fit_loop {
   void set_length(std::int64_t examples);
   std::int64_t begin_epoch(std::int64_t epoch);
   void start();
+  void describe_start();
   void resume(workdir::found_checkpoint const& found);
   /// Evaluates a few examples before training, so that a mistake in the user's evaluation shows at
   /// once rather than after hours of training.

@@ -12,6 +12,7 @@
 #include <redco/run/stage_choices.hpp>
 #include <redco/run/step.hpp>
 #include <redco/run/step_work.hpp>
+#include <redco/ckpt/write_on_first.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/workdir/checkpoint_names.hpp>
@@ -151,7 +152,16 @@ REDCO_INLINE void fit_loop::start() {
     step_graphs::check(network_, rank_, job_.several_terms());
     graphs_.emplace(where_.device(rank_.rank));
   }
-  if (!first()) return;
+  if (first()) describe_start();
+  ckpt::write_on_first(rank_.world, "opening the outputs of the run", where_.disk_limits(), [&] {
+    recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step(), report_.unit);
+    recorder_->save("config.json", workdir::run_config(options_.config, where_.dtype_choice()));
+    recorder_->save_best(saves_.best());
+  });
+}
+
+/// Logs the choices of a fit that begins, and notes them in the report. Called by rank 0.
+REDCO_INLINE void fit_loop::describe_start() {
   where_.run_began();
   report_.started(step(), run_epoch_of(position_));
   if (auto const text =
@@ -163,9 +173,6 @@ REDCO_INLINE void fit_loop::start() {
     where_.log().quiet_line("the exchange between " + std::to_string(where_.mesh().tp) +
                             " shards overlaps their matrix products");
   report_.unit = options_.unit.empty() ? job_.unit() : options_.unit;
-  recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step(), report_.unit);
-  recorder_->save("config.json", workdir::run_config(options_.config, where_.dtype_choice()));
-  recorder_->save_best(saves_.best());
 }
 
 REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
@@ -327,11 +334,12 @@ REDCO_INLINE std::optional<options::metric_map> fit_loop::evaluate(int epoch) {
     if (e.code() == exit_code::not_finite) saves_.set_aside();
     throw;
   }
-  if (!first()) return metrics;
-  if (options_.predicts()) recorder_->outputs(*job_.outputs().value, step(), epoch);
-  recorder_->evaluation(metrics, step(), epoch);
-  where_.write_page();
-  recorder_->resume_clock();
+  ckpt::write_on_first(rank_.world, "writing the results of step " + std::to_string(step()), where_.disk_limits(), [&] {
+    if (options_.predicts()) recorder_->outputs(*job_.outputs().value, step(), epoch);
+    recorder_->evaluation(metrics, step(), epoch);
+    where_.write_page();
+    recorder_->resume_clock();
+  });
   return metrics;
 }
 

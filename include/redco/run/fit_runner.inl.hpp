@@ -33,9 +33,10 @@
 namespace redco::run::detail {
 
 /// Loads the master parameters of a network from the weights of a warm start.
-inline void load_masters(network_state const& state, workdir::shared_weights const& from, rank_context& rank) {
+inline void load_masters(network_state const& state, workdir::shared_weights const& from, rank_context& rank,
+                         workdir::disk_limits const& limits) {
   whole_masters const whole(state, rank);
-  ckpt::load_parameters(from.open(), state.master_parts(), rank);
+  ckpt::load_parameters(from.open(), state.master_parts(), rank, {}, limits);
 }
 
 }  // namespace redco::run::detail
@@ -110,7 +111,7 @@ REDCO_INLINE void fit_runner::train(options::fit_settings const& settings, make_
     if (fresh) state = make_network_(rank, plan_, settings.frozen);
     std::function<void()> const load = [&] {
       if (fresh) load_start(*state, rank, warm);
-      else if (warm != nullptr) detail::load_masters(*state, *warm, rank);
+      else if (warm != nullptr) detail::load_masters(*state, *warm, rank, where_.disk_limits());
     };
     auto const job = make(*state);
     fit_loop loop(where_, rank, *state, *job, settings, load, own);
@@ -133,7 +134,7 @@ REDCO_INLINE void fit_runner::load_start(network_state& state, rank_context& ran
                                          workdir::shared_weights const* warm_start) const {
   if (start_) start_(state, rank);
   if (start_adapters_) start_adapters_(state, rank);
-  if (!start_ && warm_start != nullptr) detail::load_masters(state, *warm_start, rank);
+  if (!start_ && warm_start != nullptr) detail::load_masters(state, *warm_start, rank, where_.disk_limits());
 }
 
 REDCO_INLINE verify_result fit_runner::verify(options::fit_settings const& settings, make_job const& job,
@@ -153,15 +154,16 @@ REDCO_INLINE verify_result fit_runner::verify(options::fit_settings const& setti
 }
 
 REDCO_INLINE void fit_runner::start_from(safetensors::weights_source weights, models::stored_table const& table) {
-  start_ = [weights = std::move(weights), table](network_state& state, rank_context& rank) {
-    load_weights(state, weights, table, rank);
+  start_ = [this, weights = std::move(weights), table](network_state& state, rank_context& rank) {
+    load_weights(state, weights, table, rank, where_.disk_limits());
   };
 }
 
 REDCO_INLINE void fit_runner::start_adapters_from(safetensors::weights_source weights,
                                                   std::vector<models::stored_name> names) {
-  start_adapters_ = [weights = std::move(weights), names = std::move(names)](network_state& state, rank_context& rank) {
-    load_adapters(state, weights, names, rank);
+  start_adapters_ = [this, weights = std::move(weights), names = std::move(names)](network_state& state,
+                                                                                   rank_context& rank) {
+    load_adapters(state, weights, names, rank, where_.disk_limits());
   };
 }
 

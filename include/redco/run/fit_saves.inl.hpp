@@ -2,6 +2,7 @@
 
 #include <redco/run/fit_saves.hpp>
 
+#include <redco/ckpt/write_on_first.hpp>
 #include <redco/workdir/repair_checkpoints.hpp>
 #include <redco/config.hpp>
 
@@ -66,9 +67,10 @@ REDCO_INLINE void fit_saves::save(data_state const& data, std::vector<std::strin
     if (first()) {
       report_.checkpoint = path;
       report_.best = saved_best_;
-      // Files and checkpoint agree even if the run is killed.
-      recorder_->save_best(best_);
     }
+    // Files and checkpoint agree even if the run is killed.
+    ckpt::write_on_first(rank_.world, "writing the best metrics", where_.disk_limits(),
+                         [&] { recorder_->save_best(best_); });
   } else {
     best_.restore(saved_best_);
   }

@@ -2,6 +2,7 @@
 
 #include <redco/run/network_state.hpp>
 #include <redco/comm/rank_context.hpp>
+#include <redco/workdir/disk_limits.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/log/run_log.hpp>
 #include <redco/safetensors/weights_source.hpp>
@@ -32,14 +33,17 @@ void log_notices(log::run_log& log, Folder const& folder) {
 
 /// Fills a network's master parameters with weights from files. `table` maps parameter names to
 /// names in the files. Parameters of LoRA adapters keep their values, unless the weights are a
-/// checkpoint that has adapters. All ranks call it. Throws the errors of `load_model`.
+/// checkpoint that has adapters. `limits`: times of waits for a slow disk. All ranks call it.
+/// Throws the errors of `load_model`.
 void load_weights(network_state const& state, safetensors::weights_source const& weights,
-                  models::stored_table const& table, rank_context& rank);
+                  models::stored_table const& table, rank_context& rank, workdir::disk_limits const& limits = {});
 
 /// Fills a network's LoRA adapters with weights from files in PEFT's format. `names`: names of the
-/// frozen model's weights in its own files. All ranks call it.
+/// frozen model's weights in its own files. `limits`: times of waits for a slow disk. All ranks
+/// call it.
 void load_adapters(network_state const& state, safetensors::weights_source const& weights,
-                   std::span<models::stored_name const> names, rank_context& rank);
+                   std::span<models::stored_name const> names, rank_context& rank,
+                   workdir::disk_limits const& limits = {});
 
 }  // namespace redco::run
 

@@ -108,10 +108,8 @@ class loop_record {
 
   workdir::best_metrics& best() { return best_; }
 
-  /// Writes the files of best metric values. Call it after the checkpoint is saved.
-  void saved() {
-    if (recorder_) recorder_->save_best(best_);
-  }
+  /// Writes the files of best metric values. All ranks call it after the checkpoint is saved.
+  void saved();
 
   /// Copies the last evaluation, the best values and the paths of written files into `run`, the
   /// record of the run.

@@ -3,6 +3,7 @@
 #include <redco/run/loop_record.hpp>
 
 #include <redco/run/run_state.hpp>
+#include <redco/ckpt/write_on_first.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/workdir/object_bytes.hpp>
@@ -14,9 +15,10 @@ namespace redco::run {
 
 REDCO_INLINE void loop_record::begin(std::int64_t after_step) {
   row_begin_ = after_step;
-  if (rank_.rank != 0) return;
-  recorder_.emplace(where_.console(), where_.log(), where_.workdir(), after_step, "steps");
-  recorder_->begin_loop(steps_, after_step);
+  ckpt::write_on_first(rank_.world, "opening the outputs of the run", where_.disk_limits(), [&] {
+    recorder_.emplace(where_.console(), where_.log(), where_.workdir(), after_step, "steps");
+    recorder_->begin_loop(steps_, after_step);
+  });
 }
 
 REDCO_INLINE loop_record::mean_value& loop_record::found(mean_values& all, std::string const& name) {
@@ -74,8 +76,16 @@ REDCO_INLINE void loop_record::end_step(std::int64_t step) {
     values.emplace_back(one.name, one.sum / static_cast<double>(one.count));
     one.sum = 0, one.count = 0;
   }
-  if (recorder_) recorder_->loop_step(step, step - row_begin_, values);
+  ckpt::write_on_first(rank_.world, "writing the metrics of step " + std::to_string(step), where_.disk_limits(), [&] {
+    if (recorder_) recorder_->loop_step(step, step - row_begin_, values);
+  });
   row_begin_ = step;
+}
+
+REDCO_INLINE void loop_record::saved() {
+  ckpt::write_on_first(rank_.world, "writing the best metrics", where_.disk_limits(), [&] {
+    if (recorder_) recorder_->save_best(best_);
+  });
 }
 
 REDCO_INLINE void loop_record::evaluated(options::metric_map& metrics, std::int64_t step) {
@@ -84,10 +94,12 @@ REDCO_INLINE void loop_record::evaluated(options::metric_map& metrics, std::int6
   for (std::string& name : best_.update(metrics, step))
     if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(std::move(name));
   evaluation_ = metrics;
-  if (!recorder_) return;
-  recorder_->evaluation(metrics, step, {});
-  where_.write_page();
-  recorder_->resume_clock();
+  ckpt::write_on_first(rank_.world, "writing the results of step " + std::to_string(step), where_.disk_limits(), [&] {
+    if (!recorder_) return;
+    recorder_->evaluation(metrics, step, {});
+    where_.write_page();
+    recorder_->resume_clock();
+  });
 }
 
 REDCO_INLINE void loop_record::describe(workdir::fit_record& run) const {

@@ -95,12 +95,13 @@ class inference {
       all.add("adapters", adapters != nullptr ? "true" : "false");
     });
     shard::dynamic_plan const plan = run::planned(m, where_.mesh(), where_);
+    workdir::disk_limits const limits = where_.disk_limits();
     where_.run_ranks([&](rank_context& rank) {
       auto state =
           std::make_unique<run::trained_network<M>>(m, plan, sgd{}, where_.compute(), where_.options().seed, rank.rank,
                                                     std::vector<std::string>{"*"}, where_.device(rank.rank));
-      if (weights != nullptr) run::load_weights(*state, *weights, models::stored_table_of(m), rank);
-      if (adapters != nullptr) run::load_adapters(*state, *adapters, models::stored_names_of(m), rank);
+      if (weights != nullptr) run::load_weights(*state, *weights, models::stored_table_of(m), rank, limits);
+      if (adapters != nullptr) run::load_adapters(*state, *adapters, models::stored_names_of(m), rank, limits);
       state->store.publish();
       states_[static_cast<std::size_t>(rank.rank)] = std::move(state);
     });

@@ -115,8 +115,8 @@ class run_state {
   workdir::best_metrics::table load(workdir::found_checkpoint const& found);
 
   /// Renames to `.older-*` the checkpoints in the workdir that this run does not continue, and logs
-  /// their names. Call it after load() and before the first save(). Does nothing on a second call
-  /// and on other ranks than 0.
+  /// their names. Call it on all ranks, after load() and before the first save(). Does nothing on a
+  /// second call.
   void set_older_aside();
 
   /// Loads the values of `network`, but not the rest of the state, from the checkpoint at `path`.
@@ -146,7 +146,6 @@ class run_state {
  private:
   void describe(workdir::save_options& to);
   std::vector<ckpt::state_part> parts(std::map<std::string, at::Tensor> const& objects) const;
-  workdir::disk_limits limits() const;
 
   deployer& where_;
   rank_context& rank_;

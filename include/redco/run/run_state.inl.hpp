@@ -7,6 +7,7 @@
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/ckpt/write_on_first.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/workdir/branch.hpp>
 #include <redco/workdir/changed_settings.hpp>
@@ -15,7 +16,6 @@
 #include <redco/safetensors/names.hpp>
 #include <redco/config.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -74,7 +74,8 @@ REDCO_INLINE std::optional<workdir::found_checkpoint> run_state::find() const {
   if (rank_.rank == 0) workdir::sweep_checkpoints(where_.lock(), id_);
   return ckpt::find_checkpoint(
       rank_.world, where_.workdir(), where_.options().resume,
-      {.branches = true, .warn = [this](std::string const& text) { where_.log().warning(text); }}, parts({}), limits());
+      {.branches = true, .warn = [this](std::string const& text) { where_.log().warning(text); }}, parts({}),
+      where_.disk_limits());
 }
 
 REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpoint const& found) {
@@ -87,7 +88,7 @@ REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpo
       objects[name] = at::empty({stored == found.facts.tensors.end() ? 0 : stored->second.shape.at(0)}, at::kByte);
     }
   }
-  ckpt::load_checkpoint(found, parts(objects), rank_.world, {.unread = {}, .disk = limits()});
+  ckpt::load_checkpoint(found, parts(objects), rank_.world, {.unread = {}, .disk = where_.disk_limits()});
   for (auto const& [name, object] : objects_) {
     std::string text;
     if (rank_.rank == 0)
@@ -124,13 +125,15 @@ REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpo
 }
 
 REDCO_INLINE void run_state::set_older_aside() {
-  if (std::exchange(older_are_aside_, true) || rank_.rank != 0) return;
-  std::string names;
-  for (std::string const& name : workdir::set_older_aside(where_.lock(), start_, branch_))
-    names += (names.empty() ? "" : ", ") + name;
-  if (names.empty()) return;
-  where_.log().line("checkpoints in " + (where_.workdir() / workdir::checkpoint_names::folder).string() +
-                    " that this run does not continue are renamed to .older-*: " + names);
+  if (std::exchange(older_are_aside_, true)) return;
+  ckpt::write_on_first(rank_.world, "renaming older checkpoints", where_.disk_limits(), [&] {
+    std::string names;
+    for (std::string const& name : workdir::set_older_aside(where_.lock(), start_, branch_))
+      names += (names.empty() ? "" : ", ") + name;
+    if (names.empty()) return;
+    where_.log().line("checkpoints in " + (where_.workdir() / workdir::checkpoint_names::folder).string() +
+                      " that this run does not continue are renamed to .older-*: " + names);
+  });
 }
 
 REDCO_INLINE void run_state::compare_settings(workdir::manifest const& saved,
@@ -176,13 +179,9 @@ REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
 
 REDCO_INLINE void run_state::load_network(std::filesystem::path const& path, network_state& network) const {
   auto const parts = network.parts();
-  auto const found = ckpt::find_checkpoint(rank_.world, where_.workdir(), path.string(), {}, parts, limits());
-  ckpt::load_checkpoint(found.value(), parts, rank_.world, {.unread = {}, .disk = limits()});
-}
-
-REDCO_INLINE workdir::disk_limits run_state::limits() const {
-  double const milliseconds = 1000 * where_.options().disk_deadline;
-  return {.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds))};
+  auto const found =
+      ckpt::find_checkpoint(rank_.world, where_.workdir(), path.string(), {}, parts, where_.disk_limits());
+  ckpt::load_checkpoint(found.value(), parts, rank_.world, {.unread = {}, .disk = where_.disk_limits()});
 }
 
 /// Fills in the workdir, its lock, the run and the step.
@@ -190,7 +189,7 @@ REDCO_INLINE void run_state::describe(workdir::save_options& to) {
   to.workdir = where_.workdir();
   to.facts.run = id_;
   to.facts.step = step_;
-  to.disk = limits();
+  to.disk = where_.disk_limits();
   if (rank_.rank != 0) return;
   to.lock = &where_.lock();
   to.kept = &kept_checkpoints_;

@@ -3,6 +3,7 @@
 #include <redco/ckpt/detail/disk_phase.hpp>
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/workdir/disk_limits.hpp>
 #include <redco/workdir/part_holders.hpp>
 #include <redco/safetensors/weights_source.hpp>
 
@@ -63,9 +64,10 @@ inline void hand_on(at::Tensor const& values, workdir::part_holders const& of, r
 ///
 /// All ranks must call it. Ranks of one pipeline stage have the same tensors, and all ranks have
 /// their tensors in the order of the model. Ranks that hold equal parts must hold them in one
-/// dtype. If a rank cannot read, all ranks throw its error.
+/// dtype. `limits`: times of waits for a slow disk. If a rank cannot read, all ranks throw its
+/// error.
 inline void read_once(safetensors::weights_source const& weights, std::span<state_part const> stored,
-                      std::span<state_part const> parts, rank_context& rank) {
+                      std::span<state_part const> parts, rank_context& rank, workdir::disk_limits const& limits) {
   at::NoGradGuard const no_grad;
   std::vector<workdir::part_holders> const holders = holders_of(parts, rank);
   std::vector<state_part> to_read;
@@ -75,7 +77,7 @@ inline void read_once(safetensors::weights_source const& weights, std::span<stat
     to_read.push_back(stored[i]);
     bytes += stored[i].local.nbytes();
   }
-  on_disk(rank.world, "loading weights", bytes, {}, [&](disk_phase& phase) {
+  on_disk(rank.world, "loading weights", bytes, limits, [&](disk_phase& phase) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (parts[i].local.sizes() != at::IntArrayRef(parts[i].box.shape)) parts[i].local.zero_();
     }

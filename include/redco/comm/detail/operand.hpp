@@ -107,10 +107,12 @@ inline void miss_peers(lifeline& line, int me, std::string const& where, std::ve
     if (line.ended(rank)) ended += (ended.empty() ? "" : ", ") + one;
   }
   line.fail(me, exit_code::peer_lost,
-            ended.empty() ? "waited " + std::to_string(limit.count()) + " ms " + step_text() + where + " for rank " +
-                                ranks + ", which did not come; see what it does, or raise the deadline"
-                          : "waits " + step_text() + where + " for rank " + ended +
-                                ", which has ended; all ranks must make the same calls");
+            ended.empty()
+                ? "waited " + std::to_string(limit.count()) + " ms " + step_text() + where + " for rank " + ranks +
+                      ", which did not come; see what it does, or raise the deadline (--deadline includes the "
+                      "reading and collating of examples)"
+                : "waits " + step_text() + where + " for rank " + ended +
+                      ", which has ended; all ranks must make the same calls");
 }
 
 /// Marks the run as failed because the ranks `missing` did not reach the call `where`, unless the
