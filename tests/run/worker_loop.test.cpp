@@ -394,6 +394,89 @@ TEST_CASE("a mean loss over unequal micro-batches of all ranks equals the mean o
   });
 }
 
+namespace {
+
+/// Settings and results of three steps with an evaluation of three micro-batches on each rank.
+struct evaluated_steps {
+  bool before_update = false;
+  std::int64_t stop_in = -1;                  ///< step whose evaluation gets a SIGTERM
+  std::map<std::int64_t, int> computed = {};  ///< micro-batches of all ranks, by step
+  std::map<std::int64_t, double> means = {};
+  std::map<std::string, at::Tensor> values = {};
+
+  int run(redco::deployer_options const& where) {
+    return code_of([&] {
+      run_test::plain_signals const plain;
+      run_test::silence const quiet;
+      redco::deployer deployer(where);
+      deployer.run([&](redco::rank_context& rank) { loop(deployer, rank); });
+    });
+  }
+
+  void loop(redco::deployer& deployer, redco::rank_context& rank) {
+    redco::worker worker(deployer, rank, {.steps = 3});
+    auto& net = worker.add("net", teacher{}, redco::sgd{.lr = 0.1, .momentum = 0.9});
+    auto const parts = worker.micro_batches(3 * rank.mesh.dp, 1);
+    auto const loss = [&](redco::pass const& in) {
+      at::Tensor const x = inputs(in.first_example, in.examples);
+      return redco::mean{(net.in(in)(x)-answers(x)).square().sum(), static_cast<double>(in.examples)};
+    };
+    auto const evaluate = [&] {
+      redco::options::metric_map const metrics = worker.mean_loss(parts, [&](redco::pass const& in) {
+        if (rank.rank == 0 && worker.step() == stop_in) std::raise(SIGTERM);
+        std::scoped_lock const lock(net_checks);
+        ++computed[worker.step()];
+        return loss(in);
+      });
+      worker.evaluated(metrics);
+      if (rank.rank == 0) means[worker.step()] = metrics.at("loss");
+    };
+    for (worker.resume(); !worker.finished(); worker.end_step()) {
+      if (before_update) evaluate();
+      worker.update(net, parts, loss);
+      if (!before_update) evaluate();
+    }
+    if (rank.rank == 0) values = values_of(net);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a signal ends a worker's mean loss after its micro-batch, and no step is lost") {
+  for (int const replicas : {1, 2})
+    for (bool const before : {true, false}) {
+      INFO(replicas << " replicas, evaluation " << (before ? "before" : "after") << " the update");
+      temporary_folder const whole, folder;
+      evaluated_steps unbroken{.before_update = before}, stopped{.before_update = before, .stop_in = 1},
+          resumed{.before_update = before};
+      REQUIRE(unbroken.run(in(whole.path, {.dp = replicas})) == 0);
+      redco::deployer_options where = in(folder.path, {.dp = replicas});
+      where.resume = "auto";
+      CHECK(stopped.run(where) == 75);
+      CHECK(unbroken.computed.at(1) == 3 * replicas);
+      CHECK(stopped.computed.at(1) == replicas);
+      CHECK(redco::workdir::read_manifest(folder / "ckpts/last").step == (before ? 1 : 2));
+      CHECK(rows_of(folder.path).back().contains("eval/loss") == false);
+      CHECK(resumed.run(where) == 0);
+      CHECK(resumed.means.at(2) == unbroken.means.at(2));
+      for (auto const& [name, value] : unbroken.values) CHECK(at::equal(resumed.values.at(name), value));
+      if (before) {
+        CHECK(resumed.means.at(1) == unbroken.means.at(1));
+      } else {
+        CHECK(std::isnan(stopped.means.at(1)));
+      }
+    }
+}
+
+TEST_CASE("a signal after the updates of a worker's last step lets its evaluation end, and ends the next run") {
+  temporary_folder const folder, other;
+  evaluated_steps run{.stop_in = 2};
+  CHECK(run.run(in(folder.path)) == 0);
+  CHECK(run.computed.at(2) == 3);
+  CHECK_FALSE(std::isnan(run.means.at(2)));
+  CHECK(evaluated_steps{}.run(in(other.path)) == 75);
+}
+
 TEST_CASE("a worker whose replicas differ in one bit ends with 70, the rank and the parameter, and saves nothing") {
   temporary_folder folder;
   run_test::silence const quiet;

@@ -2,6 +2,7 @@
 
 #include <redco/run/deployer.hpp>
 #include <redco/run/loop_record.hpp>
+#include <redco/run/loss_totals.hpp>
 #include <redco/run/patient_saves.hpp>
 #include <redco/run/planned.hpp>
 #include <redco/run/run_state.hpp>
@@ -179,8 +180,13 @@ class worker {
   /// Returns the mean loss over the micro-batches of all ranks under the name "loss", computed
   /// without dropout and gradients. On ranks with a micro-batch, the result also has the mean of
   /// each loss term. All ranks call it. Throws the errors of `loss`.
+  ///
+  /// A signal ends it after the current micro-batch. If no network was updated in this step,
+  /// mean_loss() then saves the step and throws `error` with exit code 75. Otherwise it returns
+  /// NaN, evaluated() records nothing, and end_step() ends the run. A signal does not end it after
+  /// the updates of the last step.
   template <run::loss_of_pass Loss>
-  options::metric_map mean_loss(std::vector<data::interval> const& micro_batches, Loss const& loss) const {
+  options::metric_map mean_loss(std::vector<data::interval> const& micro_batches, Loss const& loss) {
     return mean_loss_of(micro_batches, [&](redco::pass const& in) { return tensors::as_terms(loss(in), 1); });
   }
 
@@ -216,7 +222,8 @@ class worker {
   run::step_result update_by(run::network_state& network, std::vector<data::interval> const& micro_batches,
                              bool several, loss_function loss);
   schedule::step_facts facts_of(run::network_state const& network, std::int64_t micro_batches, bool several) const;
-  options::metric_map mean_loss_of(std::vector<data::interval> const& micro_batches, loss_function loss) const;
+  options::metric_map mean_loss_of(std::vector<data::interval> const& micro_batches, loss_function loss);
+  int compute_losses(std::vector<data::interval> const& micro_batches, loss_function loss, run::loss_totals& totals);
   void begin();
   void save_under(std::vector<std::string> const& names, bool last = false);
 
@@ -235,6 +242,8 @@ class worker {
   comm::replica_round round_;  ///< unused; each pass has its own round of micro-batches
   /// True after the loop has begun: after the first update, evaluation or end of a step.
   bool begun_ = false;
+  bool updated_ = false;             ///< true if a network was updated since the last end_step()
+  bool evaluation_stopped_ = false;  ///< true if a signal has ended mean_loss() in this step
   /// Recorder or comparer of updates; null without --verify.
   std::unique_ptr<run::loop_verifier> verifier_;
   std::filesystem::path checkpoint_;

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <exception>
 #include <iterator>
+#include <limits>
 #include <list>
 #include <map>
 #include <memory>
@@ -241,6 +242,7 @@ REDCO_INLINE run::step_result worker::update_by(run::network_state& network,
                          where_.gradient_bucket(), verifier_ ? &verifier_->watch() : nullptr);
   run::detail::own_work work(state_, micro_batches, loss);
   run::step_result const result = one.run(work, {step(), options_.steps});
+  updated_ = true;
   if (verifier_) verifier_->end_update(name, step(), result);
   record_.updated(name, result);
   if (rank_.rank == 0) weights_.after_update(result, step() + 1, name);
@@ -263,24 +265,58 @@ REDCO_INLINE schedule::step_facts worker::facts_of(run::network_state const& net
   return facts;
 }
 
-REDCO_INLINE options::metric_map worker::mean_loss_of(std::vector<data::interval> const& micro_batches,
-                                                      loss_function loss) const {
+/// Adds the losses of this rank's micro-batches to `totals`, and sums them over the ranks. Returns
+/// the signal that has ended this work early on all ranks; 0 if none has.
+REDCO_INLINE int worker::compute_losses(std::vector<data::interval> const& micro_batches, loss_function loss,
+                                        run::loss_totals& totals) {
   at::NoGradGuard const no_grad;
   run::detail::values_of_networks values(networks_, rank_);
-  run::loss_totals totals;
-  for (data::interval const& at : micro_batches) {
-    redco::pass const in = state_.pass(at.begin, at.size(), false);
-    totals.add(loss(in));
+  bool const may_stop = !verifier_ && !(updated_ && step() + 1 >= options_.steps);
+  auto const own = static_cast<std::int64_t>(micro_batches.size());
+  at::Tensor const most = at::full({1}, own, at::kLong);
+  rank_.world.all_reduce(most, comm::reduce_op::max);
+  std::int64_t const rounds = std::max<std::int64_t>(most.item<std::int64_t>(), 1);
+  int signal = 0;
+  for (std::int64_t k = 0; k < rounds; ++k) {
+    // Ranks meet here after equal numbers of calls, because each round joins the calls of others.
+    if (may_stop && k > 0) signal = state_.signal_of_all(where_.stop_requested());
+    if (signal != 0) break;
+    if (k < own) {
+      data::interval const& at = micro_batches[static_cast<std::size_t>(k)];
+      totals.add(loss(state_.pass(at.begin, at.size(), false)));
+    }
+    for (auto const& [name, network] : networks_) nn::join_calls(network->network(), state_.pass(0, 0, false));
+    values.join();
   }
-  for (auto const& [name, network] : networks_) nn::join_calls(network->network(), state_.pass(0, 0, false));
-  values.join();
   totals.reduce(rank_);
-  return totals.metrics();
+  return signal;
+}
+
+REDCO_INLINE options::metric_map worker::mean_loss_of(std::vector<data::interval> const& micro_batches,
+                                                      loss_function loss) {
+  run::loss_totals totals;
+  int const signal = compute_losses(micro_batches, loss, totals);
+  options::metric_map metrics = totals.metrics();
+  if (signal == 0) return metrics;
+  if (!updated_) {
+    if (!state_.is_saved()) {
+      begin();
+      save_under({}, true);
+    }
+    where_.stop_answered();
+    throw run::stopped_by(signal, step());
+  }
+  evaluation_stopped_ = true;
+  for (auto& [name, value] : metrics) value = std::numeric_limits<double>::quiet_NaN();
+  if (rank_.rank == 0)
+    where_.log().line("a signal has ended the evaluation of step " + std::to_string(step() + 1) +
+                      ", which has no value");
+  return metrics;
 }
 
 REDCO_INLINE options::metric_map worker::evaluated(options::metric_map metrics) {
   begin();
-  record_.evaluated(metrics, step() + 1);
+  if (!evaluation_stopped_) record_.evaluated(metrics, step() + 1);
   return metrics;
 }
 
@@ -301,6 +337,7 @@ REDCO_INLINE void worker::begin() {
 REDCO_INLINE void worker::end_step() {
   begin();
   if (verifier_) verifier_->end_step(step());
+  updated_ = evaluation_stopped_ = false;
   state_.end_step();
   diag::run_position::begin_step(step());
   if (verifier_) return;
