@@ -95,6 +95,18 @@ if(REDCO_TOOLS)
   target_link_libraries(redco-tokenize PRIVATE redco_flags redco::plan_compiled)
   if(REDCO_INSTALL)
     install(PROGRAMS $<TARGET_FILE:redco-plan> $<TARGET_FILE:redco-calibrate> $<TARGET_FILE:redco-tokenize> DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
+    # If libtorch is in the source tree, redco-calibrate is linked with two search paths. The
+    # installation keeps the one of the folder to which the user links a libtorch.
+    if(redco_torch_is_ours)
+      file(RELATIVE_PATH redco_libraries_from_bin "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+      set(redco_torch_of_bin "$ORIGIN/${redco_libraries_from_bin}/redco/torch/lib")
+      set_target_properties(redco-calibrate PROPERTIES BUILD_RPATH "${redco_torch_of_bin}")
+      install(CODE "
+        set(installed \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/redco-calibrate\")
+        if(EXISTS \"\${installed}\")
+          file(RPATH_SET FILE \"\${installed}\" NEW_RPATH \"\\${redco_torch_of_bin}\")
+        endif()")
+    endif()
   endif()
 endif()
 

@@ -59,6 +59,16 @@ foreach(file IN LISTS installed)
   endforeach()
 endforeach()
 
+# Installed programs search libraries neither in the source tree nor in a folder of the build.
+file(GLOB programs ${prefix}/bin/*)
+foreach(program IN LISTS programs)
+  run(readelf -d ${program})
+  string(REGEX MATCH "path: .[^\n]*" paths "${out}")
+  if(paths MATCHES "${ROOT}/|${BUILD}/" OR (program MATCHES "redco-calibrate$" AND NOT paths MATCHES "path: .[$/]"))
+    message(FATAL_ERROR "${program} has the search path '${paths}'")
+  endif()
+endforeach()
+
 # A project finds the libtorch to which the user links. The libraries fit if its version does,
 # wherever it is.
 find_installed(file redco_compiled.txt)
