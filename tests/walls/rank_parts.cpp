@@ -1,30 +1,21 @@
-#include "run/training.hpp"
-#include "torch_catch.hpp"
+#include "rank_parts.hpp"
 
-#include "refused.hpp"
-#include "temporary_folder.hpp"
-
-#include <redco/run/worker.hpp>
-#include <redco/nn/context_entries.hpp>
+#include <redco/run/predictor.hpp>
+#include <redco/run/trainer.hpp>
+#include <redco/generate/generate.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/example_norms.hpp>
-#include <redco/nn/nn.hpp>
+#include <redco/shard/plan.hpp>
 #include <redco/model/mixtral.hpp>
-#include <redco/layer/attention.hpp>
 #include <redco/layer/attention_traits.hpp>
-#include <redco/layer/dropout.hpp>
-#include <redco/layer/embeddings.hpp>
-#include <redco/layer/experts.hpp>
-#include <redco/layer/language_head.hpp>
-#include <redco/layer/norms.hpp>
-#include <redco/layer/repeat.hpp>
-#include <redco/layer/sequential.hpp>
-#include <redco/layer/wrappers.hpp>
-#include <redco/optimizer/optimizers.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/optimizer/groups.hpp>
+#include <redco/pipeline/functions.hpp>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,27 +26,10 @@
 
 namespace rank_parts_test {
 
-using namespace redco;
-using layers::real;
-
-template <auto Probability = real{0.1}>
-struct mixture {
-  static constexpr std::int64_t width = 12;
-  using attention = causal_attention<width, 2, layers::rotary<>>;
-  using experts =
-      layers::moe<layers::experts<4, width, 8>, layers::top<2>, layers::dispatch::cdac,
-                  layers::routing::auxiliary_loss<real{0.5}>, layers::routing::balanced_by_bias<real{0.01}>>;
-  using block =
-      sequential<residual<sequential<named<"norm_1", rms_norm<width>>, named<"attn", attention>>>, dropout<Probability>,
-                 residual<sequential<named<"norm_2", rms_norm<width>>, named<"mlp", experts>>>>;
-  using net = sequential<named<"wte", embedding<23, width>>, named<"h", repeat<2, block>>,
-                         named<"norm", rms_norm<width>>, named<"head", layers::language_head<23, width>>>;
-  no_config config;
-};
-
-/// A Mixtral whose routers have an auxiliary loss.
+/// A Mixtral whose routers have an auxiliary loss. Its rotary frequencies may depend on lengths.
 struct balanced_mixtral {
   using net = models::mixtral::net;
+  static inline layers::rotary_scaling frequencies = {};
   models::mixtral_config config{.vocab = 23,
                                 .context = 8,
                                 .width = 12,
@@ -65,89 +39,24 @@ struct balanced_mixtral {
                                 .layers = 2,
                                 .experts = 4,
                                 .balance = 0.5,
+                                .scaling = frequencies,
                                 .deviation = 0.3};
 };
 
-/// Some of six texts of unequal lengths: token ids, labels and positions of rows that are padded to
-/// the longest.
-struct texts {
-  at::Tensor ids, labels, positions;
-};
-texts texts_of(std::int64_t first, std::int64_t count) {
-  at::Tensor const all = (at::arange(48, at::kLong) * 7 + 2).remainder(23).view({6, 8});
-  at::Tensor const real = at::arange(8).lt((at::arange(6) * 2 + 1).remainder(7).unsqueeze(1) + 1);
-  std::int64_t const longest = real.slice(0, first, first + count).sum(1).max().item<std::int64_t>();
-  auto const rows = [&](at::Tensor const& x) { return x.slice(0, first, first + count).slice(1, 0, longest); };
-  return {rows(all), rows((all * 5 + 1).remainder(23).masked_fill(real.logical_not(), -100)),
-          rows(at::where(real, at::arange(8), at::Scalar(-1)))};
-}
-
-auto called(auto const& net, texts const& b) { return net(b.ids, nn::documents{b.positions}); }
-
-/// The six texts, several in a row.
-texts packed_texts() {
-  texts const alone = texts_of(0, 6);
-  std::vector<texts> rows;
-  for (auto const& row : {std::vector<std::int64_t>{0, 2}, {1, 4}, {5, 3}}) {
-    std::vector<at::Tensor> ids, labels, positions;
-    std::int64_t room = 8;
-    for (std::int64_t const i : row) {
-      std::int64_t const length = alone.positions[i].ge(0).sum().item<std::int64_t>();
-      ids.push_back(alone.ids[i].narrow(0, 0, length));
-      labels.push_back(alone.labels[i].narrow(0, 0, length));
-      positions.push_back(alone.positions[i].narrow(0, 0, length));
-      room -= length;
-    }
-    ids.push_back(at::zeros({room}, at::kLong));
-    labels.push_back(at::full({room}, -100, at::kLong));
-    positions.push_back(at::full({room}, -1, at::kLong));
-    rows.push_back({at::cat(ids), at::cat(labels), at::cat(positions)});
-  }
-  auto const all = [&](at::Tensor texts::*member) {
-    return at::stack({rows[0].*member, rows[1].*member, rows[2].*member});
-  };
-  return {all(&texts::ids), all(&texts::labels), all(&texts::positions)};
-}
-
-/// The results of a loop on a mesh: numbers that all ranks have, and the state.
-struct results {
-  std::vector<double> numbers;
-  run_test::tensors state;
-  std::string refusal;
-};
-
-/// Runs two steps on `on`, in micro-batches of `micro` examples. `loss(actor, pass, batch)` returns
-/// the loss of a micro-batch.
-template <class Model = mixture<>, class Loss>
-results loop(mesh const& on, std::int64_t micro, double noise, Loss const& loss) {
-  temporary_folder const folder;
-  run_test::silence const quiet;
-  results found;
-  std::mutex mutex;
-  found.refusal = refused([&] {
-    deployer where(run_test::in(folder.path, on));
-    where.run([&](rank_context& rank) {
-      worker loop(where, rank, {.steps = 2});
-      auto& actor = loop.add("actor", Model{}, sgd{.lr = 0.1, .momentum = 0});
-      actor.noise = {noise, 77};
-      std::vector<double> numbers;
-      auto const parts = loop.micro_batches(6, micro);
-      auto const of_pass = [&](pass const& in) { return loss(actor, in, texts_of(in.first_example, in.examples)); };
-      for (; !loop.finished(); loop.end_step()) {
-        run::step_result const done = loop.update(actor, parts, of_pass);
-        numbers.push_back(done.loss);
-        numbers.push_back(done.grad_norm);
-        numbers.push_back(loop.mean_loss(parts, of_pass).at("loss"));
-      }
-      std::scoped_lock const lock(mutex);
-      if (rank.rank == 0) found.numbers = numbers;
-      run_test::add_state(found.state, actor.parts());
-    });
-  });
-  return found;
-}
-
 std::vector<mesh> const meshes{{.cp = 2}, {.cp = 3}, {.ep = 2}, {.ep = 2, .cp = 2}, {.dp = 2}};
+
+void check_numbers(std::vector<double> const& found, std::vector<double> const& expected) {
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == Approx(expected[i]).epsilon(1e-12));
+}
+
+void check_state(run_test::tensors const& found, run_test::tensors const& expected) {
+  REQUIRE(found.size() == expected.size());
+  for (auto const& [name, value] : expected) {
+    INFO(name);
+    CHECK((found.at(name) - value).abs().max().item().toDouble() < 1e-11);
+  }
+}
 
 /// Checks that all meshes and micro-batches give the numbers of one rank with one micro-batch.
 template <class Model = mixture<>, class Loss>
@@ -161,11 +70,9 @@ void check_equal(double noise, Loss const& loss, std::vector<mesh> const& all = 
       INFO("cp " << on.cp << ", ep " << on.ep << ", dp " << on.dp << ", micro-batch " << micro);
       results const found = loop<Model>(on, micro, noise, loss);
       REQUIRE(found.refusal.empty());
-      for (std::size_t i = 0; i < 6; ++i) CHECK(found.numbers[i] == Approx(one.numbers[i]).epsilon(1e-12));
-      for (auto const& [name, value] : one.state) {
-        INFO(name);
-        CHECK((found.state.at(name) - value).abs().max().item().toDouble() < 1e-11);
-      }
+      check_numbers(found.numbers, one.numbers);
+      check_numbers(found.logged, {3.2, 3.2});  // the mean of 2, 4, 6, 1 and 3
+      check_state(found.state, one.state);
     }
 }
 
@@ -183,6 +90,7 @@ void check_refused(std::string const& text, Loss const& loss) {
 }
 
 TEST_CASE("updates, mean losses, noise, dropout and counts of experts are those of one rank for every micro-batch") {
+  // The results also have logged values, a follower, the biases of routers, and a layer of a user.
   check_equal(0.2, [](auto const& actor, pass const& in, texts const& b) {
     return cross_entropy(called(actor.in(in), b), b.labels);
   });
@@ -196,6 +104,24 @@ TEST_CASE("losses, gradient norms and updates of a Mixtral with an auxiliary los
                                   return cross_entropy(called(actor.in(in), b), b.labels);
                                 },
                                 several, {0, 1, 2});
+}
+
+TEST_CASE("rotary frequencies that depend on lengths take the length of the whole text on every mesh") {
+  auto const of_texts = [](auto const& actor, pass const& in, texts const& b) {
+    return cross_entropy(called(actor.in(in), b), b.labels);
+  };
+  double const unscaled = loop<balanced_mixtral>({}, 0, 0, of_texts).numbers.at(0);
+  for (layers::rotary_scaling const& scaling :
+       {layers::rotary_scaling{.kind = layers::rotary_kind::dynamic, .factor = 3, .context = 4},
+        layers::rotary_scaling{.kind = layers::rotary_kind::longrope,
+        .context = 3,
+        .divisors = {{1, 1.5, 2}, 3},
+        .long_divisors = {{2, 9, 20}, 3}}}) {
+    balanced_mixtral::frequencies = scaling;
+    CHECK(std::abs(loop<balanced_mixtral>({}, 0, 0, of_texts).numbers.at(0) - unscaled) > 1e-6);
+    check_equal<balanced_mixtral>(0, of_texts, {{.cp = 2}, {.cp = 3}, {.ep = 2}, {.ep = 2, .cp = 2}});
+  }
+  balanced_mixtral::frequencies = {};
 }
 
 TEST_CASE("log-probabilities and logits are those of whole sequences on all ranks") {
@@ -221,11 +147,8 @@ TEST_CASE("packed texts have the losses that balance experts, and the loads, tha
     INFO("cp " << on.cp);
     results const found = loop<mixture<real{0}>>(on, 0, 0, packed);
     REQUIRE(found.refusal.empty());
-    for (std::size_t i = 0; i < 6; ++i) CHECK(found.numbers[i] == Approx(expected.numbers[i]).epsilon(1e-12));
-    for (auto const& [name, value] : expected.state) {
-      INFO(name);
-      CHECK((found.state.at(name) - value).abs().max().item().toDouble() < 1e-11);
-    }
+    check_numbers(found.numbers, expected.numbers);
+    check_state(found.state, expected.state);
   }
 }
 
@@ -244,6 +167,123 @@ TEST_CASE("a step of gradient descent inside a loss is refused where ranks have 
     if (!at::GradMode::is_enabled()) return cross_entropy(called(net, b), b.labels);
     return cross_entropy(called(net.stepped(cross_entropy(called(net, b), b.labels).sum, 0.1), b), b.labels);
   });
+}
+
+/// A job whose examples are indices of texts. It predicts how the first token of a text continues.
+auto continuing() {
+  return collate([](std::span<std::int64_t const> which) {
+           return texts_at(at::tensor(std::vector<std::int64_t>(which.begin(), which.end())));
+         }) |
+         loss([](auto const& net, texts const& b) { return cross_entropy(called(net, b), b.labels); }) |
+         predict([](auto const& net, texts const& b) {
+           at::Tensor const all = generate(net, b.ids.slice(1, 0, 1), {.max_new_tokens = 3, .stop_ids = {3}, .pad = 0});
+           at::Tensor const sums = (all * (at::arange(all.size(1)) + 1)).sum(1).contiguous();
+           auto const* const first = sums.template const_data_ptr<std::int64_t>();
+           return std::vector<std::int64_t>(first, first + sums.numel());
+         });
+}
+
+/// The results of a fit on a mesh.
+struct fit_results {
+  std::vector<double> numbers;
+  options::metric_map evaluation;
+  std::vector<std::int64_t> predictions;
+  run_test::tensors state;
+};
+
+/// Fits eleven texts twice, six at a time, with averages of the parameters, which evaluations and
+/// predictions use.
+fit_results fitted(mesh const& on, std::int64_t micro) {
+  temporary_folder const folder;
+  run_test::silence const quiet;
+  auto const job = continuing();
+  deployer where(run_test::in(folder.path, on));
+  trainer one(where, mixture<>{}, job, optimizer::averaged(sgd{.lr = 0.5, .momentum = 0.9, .clip_norm = 0.5}, 0.5));
+  run_test::options_of<mixture<>, decltype(job)> o;
+  o.epochs = 2;
+  o.global_batch = 6;
+  o.micro_batch = micro;
+  o.eval = run_test::numbers(5);
+  o.save_last = false;
+  o.save_argmin = {};
+  o.metrics = [](std::span<std::int64_t const> which, std::span<std::int64_t const> outputs) {
+    double sum = 0;
+    for (std::size_t i = 0; i < outputs.size(); ++i) sum += static_cast<double>((which[i] + 1) * outputs[i]);
+    return options::metric_map{{"outputs", static_cast<double>(outputs.size())}, {"sum", sum}};
+  };
+  fit_results found;
+  o.on_step = [&](fit_event const& e) { found.numbers.insert(found.numbers.end(), {e.loss, e.grad_norm}); };
+  found.evaluation = one.fit(run_test::numbers(11), o).evaluation;
+  found.predictions = predictor(one).predict(run_test::numbers(7), 3);
+  found.state = run_test::whole_state(one.states());
+  return found;
+}
+
+TEST_CASE("evaluations, metrics, predictions and averages of parameters are those of one rank") {
+  fit_results const one = fitted({}, 0);
+  REQUIRE(one.numbers.size() == 8);
+  REQUIRE(one.predictions.size() == 7);
+  CHECK(one.evaluation.at("outputs") == 5);
+  REQUIRE(one.state.contains("optimizer.average.wte.weight"));
+  CHECK_FALSE(at::equal(one.state.at("optimizer.average.wte.weight"), one.state.at("wte.weight")));
+  std::vector<mesh> all = meshes;
+  all.push_back({.tp = 2});
+  all.push_back({.cp = 2, .tp = 2});
+  for (mesh const& on : all) {
+    INFO("cp " << on.cp << ", ep " << on.ep << ", dp " << on.dp << ", tp " << on.tp);
+    fit_results const found = fitted(on, on.dp == 2 ? 1 : 0);
+    check_numbers(found.numbers, one.numbers);
+    CHECK(found.predictions == one.predictions);
+    REQUIRE(found.evaluation.size() == one.evaluation.size());
+    for (auto const& [name, value] : one.evaluation) CHECK(found.evaluation.at(name) == Approx(value).epsilon(1e-12));
+    check_state(found.state, one.state);
+  }
+}
+
+/// A classifier with batch norm and experts.
+struct normed {
+  using experts = layers::moe<layers::experts<4, 12, 8>, layers::top<2>>;
+  using net = sequential<named<"in", linear<5, 12, false>>, named<"norm", batch_norm<12>>,
+                         residual<sequential<named<"mlp", experts>>>, named<"down", linear<12, 3>>>;
+  no_config config;
+  constexpr extents input(workload const& load) const { return {load.batch, 5}; }
+};
+
+TEST_CASE("statistics of batch norm cover the examples of all ranks, and parts of sequences are refused") {
+  auto const squares = [](auto const& actor, pass const& in, texts const&) {
+    at::Tensor const rows = at::arange(in.first_example, in.first_example + in.examples, at::kDouble);
+    at::Tensor const x = at::sin(rows.unsqueeze(1) * 0.7 + at::arange(5, at::kDouble) * 1.3);
+    return mean{actor.in(in)(x).square().sum(), static_cast<double>(in.examples)};
+  };
+  results const one = loop<normed>({}, 0, 0, squares);
+  REQUIRE(one.refusal.empty());
+  CHECK_FALSE(one.state.at("actor.norm.running_mean").eq(0).any().item<bool>());
+  CHECK_FALSE(one.state.at("target.norm.running_mean").eq(0).any().item<bool>());
+  for (mesh const& on : {mesh{.ep = 2}, {.dp = 2, .ep = 2}, {.dp = 2}, {.ep = 2, .tp = 2}}) {
+    INFO("ep " << on.ep << ", dp " << on.dp << ", tp " << on.tp);
+    results const found = loop<normed>(on, 0, 0, squares);
+    REQUIRE(found.refusal.empty());
+    check_numbers(found.numbers, one.numbers);
+    check_state(found.state, one.state);
+  }
+  std::string const refusal = loop<normed>({.cp = 2}, 0, 0, squares).refusal;
+  INFO(refusal);
+  CHECK(refusal.starts_with("64 "));
+  CHECK(refusal.find("mesh cp=2: the model has a layer that needs whole sequences") != std::string::npos);
+}
+
+/// A model with a layer of a user that does not declare `by_token`.
+struct undeclared {
+  using net = sequential<named<"wte", embedding<23, 12>>, named<"damp", damping<12, false>>,
+                         named<"head", layers::language_head<23, 12>>>;
+  no_config config;
+};
+
+TEST_CASE("a layer of a user that does not declare by_token is refused with parts of sequences") {
+  CHECK(refused([] { plan_of(undeclared{}, {.dp = 2}); }).empty());
+  CHECK(refused([] {
+          plan_of(undeclared{}, {.cp = 2});
+        }).starts_with("64 mesh cp=2: the model has a layer that needs whole sequences"));
 }
 
 }  // namespace rank_parts_test
