@@ -168,6 +168,44 @@ TEST_CASE("a template indexes the letters of a text as Jinja does") {
   CHECK(rt::chat_template(jinja, names, "a.jinja").text(talk) == "oNe||\u00E9cb]|no6a[0]|tt|oneempty a[0] ");
 }
 
+TEST_CASE("blanks before an expression that begins a line are kept as in Jinja") {
+  if (!available) return;
+  // The expected text is that of transformers 5.24.
+  std::string const jinja =
+      "  {{ 'a' }}\n{% for m in messages[:2] %}\n    {{ m.role }}:\n\t{{- m.content }}\n{% if true %}\n  {% if true %}\n"
+      " \t {{ 'x' -}}\n  {{ 'y' }} {{ 'z' }}\n  {%- endif -%}\n  {{ 'w' }}\n{% endif %}\n{% endfor %}\n  {# c #}\n"
+      "  {{ 'end' }}";
+  CHECK(rt::chat_template(jinja, names, "a.jinja").text(talk) ==
+        "  a\n    user:one\n \t xy zw\n    assistant:two\n \t xy zw\n  end");
+}
+
+TEST_CASE("a template strips the blanks of Unicode as Python does") {
+  if (!available) return;
+  std::vector<rt::chat_message> const rows{{"user", "\u00A0\u3000\n x\u2028\u0085\f"},
+                                           {"assistant", "\x1F\u2003 \u1680"}};
+  auto const text = [&](std::string const& jinja) {
+    return rt::chat_template("{% for m in messages %}[" + jinja + "]{% endfor %}", names, "a.jinja").text(rows);
+  };
+  // The expected texts are those of transformers 5.24.
+  CHECK(text("{{ m.content | trim }}|{{ m.content.strip() }}|{{ m.content.lstrip() }}|{{ m.content . rstrip( ) }}") ==
+        "[x|x|x\u2028\u0085\f|\u00A0\u3000\n x][|||]");
+  CHECK(text("{{ (m.content ~ ' y').strip()[-1] }}|{{ m.content.strip().strip('x').split('x')[0].strip() }}") ==
+        "[y|][y|]");
+  CHECK(text("{{ '\u200Bx '.strip() }}|{{ ' a b '.lstrip() + 'c ' . rstrip() }}") == "[\u200Bx|a b c][\u200Bx|a b c]");
+}
+
+TEST_CASE("templates call members of results, and use filters that minja lacks") {
+  if (!available) return;
+  auto const text = [](std::string const& jinja) { return rt::chat_template(jinja, names, "a.jinja").text(talk); };
+  // The expected texts are those of transformers 5.24.
+  CHECK(text("{% macro f(x) %}{{ x }}!{% endmacro %}{{ f('a').endswith('!') }}{{ f('a-b').split('-')[1] }}"
+             "{{ 'yes' if (true and not f('a').endswith('b')) else '' }}") == "Trueb!yes");
+  CHECK(text("{{ 'aB cD' | capitalize }}|{{ 'aB cD-e' | title }}|{{ 'aXbX' | replace('X', '<>') }}") ==
+        "Ab cd|Ab Cd-E|a<>b<>");
+  CHECK(text("{{ ['p', 'q'] | first }}{{ messages[0].content | first }}|{{ 2.5 | string }}{{ 7 | string }}") ==
+        "po|2.57");
+}
+
 TEST_CASE("a template's own refusal and wrong syntax are errors that name the template") {
   if (!available) return;
   rt::chat_template const chat(named("brackets"), names, "a/tokenizer_config.json: chat_template");

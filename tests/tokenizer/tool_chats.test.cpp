@@ -146,6 +146,51 @@ TEST_CASE("an empty object of a tool is false, and JSON of empty values has no l
         }).starts_with("a/chat_template.jinja tests an empty object, and writes an empty list"));
 }
 
+TEST_CASE("thoughts of a message have each name that templates read") {
+  if (!rt::detail::jinja_template::available) return;
+  std::vector<rt::chat_message> rows;
+  for (std::string const keys :
+       {R"("thinking": "t")", R"("reasoning": "r")", R"("reasoning_content": "c")",
+        R"("reasoning_content": null, "thinking": "t")", R"("thinking": null, "reasoning": "r")",
+        R"("reasoning_content": "c", "thinking": "t")"})
+    rows.push_back({"user", "", R"({"role": "user", "content": "", )" + keys + "}"});
+  // The expected text is that of transformers 5.24.
+  CHECK(in_jinja("{% for m in messages %}{% if m.reasoning_content %}{{ m.reasoning_content }}{% endif %},"
+                 "{% if m.thinking %}{{ m.thinking }}{% endif %};{% endfor %}")
+            .text(rows) == "t,t;r,r;c,c;t,t;r,;c,t;");
+}
+
+TEST_CASE("a null of a tool or a call that Jinja treats in another way is refused") {
+  if (!rt::detail::jinja_template::available) return;
+  auto const refused = [](std::string const& jinja) {
+    std::vector<rt::chat_message> const rows{
+        {"assistant", "",
+         R"({"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": {"a": null}}}]})"}};
+    return refusal([&] { in_jinja(jinja).text(rows, false, R"({"tools": [{"default": null, "parameters": {}}]})"); });
+  };
+  CHECK(refused("{{ tools | tojson }}{{ messages | tojson }}{% if tools[0].absent %}x{% endif %}").empty());
+  CHECK(refused("{% for t in tools %}{% if t.default is none %}null{% endif %}{% endfor %}").empty());
+  // transformers 5.24 writes "None" and "x"
+  for (std::string const jinja : {"{{ messages[0].tool_calls[0].function.arguments.a | string }}",
+                                  "{% for t in tools %}{% if t.default is defined %}x{% endif %}{% endfor %}"})
+    CHECK(refused(jinja).starts_with("a/chat_template.jinja treats null in \"tools\""));
+}
+
+TEST_CASE("a template may mark JSON as safe if it adds no text to the JSON") {
+  if (!rt::detail::jinja_template::available) return;
+  auto const text = [](std::string const& jinja) {
+    return in_jinja(jinja).text(std::vector<rt::chat_message>{{"user", "a"}}, false, R"({"tools": [{"name": "f"}]})");
+  };
+  CHECK(text("{{ '<' ~ (tools | tojson | safe) ~ '>' }}") == R"(<[{"name": "f"}]>)");
+  CHECK(text("{% for t in tools %}{% set v = t.name | safe if true else '+' %}{{- v }}{{ 'a' + '<' }}{% endfor %}") ==
+        "fa<");
+  // transformers 5.24 writes "&lt;" in the place of "<"
+  for (std::string const jinja :
+       {"{{ '<' + (tools | tojson | safe) }}", "{% set v = tools[0].name | safe %}{{ '<' + v }}",
+        "{{ (tools[0].name | safe).replace('f', '<') }}"})
+    CHECK(refusal([&] { text(jinja); }).starts_with("a/chat_template.jinja adds a text to one that is marked as safe"));
+}
+
 TEST_CASE("values that Jinja cannot append to a text are refused") {
   if (!rt::detail::jinja_template::available) return;
   rt::chat_template const chat = in_jinja(

@@ -28,12 +28,25 @@ inline json::json_value variables_in(std::string const& text) {
   return text.empty() ? json::json_value::object() : json::parse_json(text, "variables of a chat template");
 }
 
+/// Copies the thoughts of a message to each name that templates read, as transformers 5.24 does.
+inline void name_thoughts(json::json_value& message) {
+  for (char const* const name : {"reasoning_content", "thinking", "reasoning"}) {
+    auto const found = message.find(name);
+    if (found == message.end() || found->is_null()) continue;
+    json::json_value const thoughts = *found;
+    if (!message.contains("thinking")) message["thinking"] = thoughts;
+    message["reasoning_content"] = thoughts;
+    return;
+  }
+}
+
 /// Returns messages as the template sees them.
 inline json::json_value objects_of(std::span<chat_message const> messages) {
   json::json_value list = json::json_value::array();
   for (chat_message const& message : messages)
     list.push_back(message.object.empty() ? json::json_value{{"role", message.role}, {"content", message.content}}
                                           : json::parse_json(message.object, "a message of the role " + message.role));
+  for (json::json_value& message : list) name_thoughts(message);
   return list;
 }
 

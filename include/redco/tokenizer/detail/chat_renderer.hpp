@@ -2,6 +2,7 @@
 
 #include <redco/tokenizer/detail/chat_marks.hpp>
 #include <redco/tokenizer/detail/jinja.hpp>
+#include <redco/tokenizer/detail/safe_texts.hpp>
 #include <redco/tokenizer/tokenizer.hpp>
 #include <redco/json/dump.hpp>
 #include <redco/json/value.hpp>
@@ -57,11 +58,10 @@ class chat_renderer {
 
   /// Throws `error` with exit code 65 for tools in a template that escapes their JSON (`| safe`).
   void check_tools(json::json_value const& extra) const {
-    if (extra.value("tools", json::json_value()).is_null()) return;
-    if (jinja_.find("|safe") != std::string::npos || jinja_.find("| safe") != std::string::npos)
-      throw error(exit_code::data, source_ +
-                                       " marks tools as safe (\"| safe\"), which escapes other texts: leave "
-                                       "\"tools\" out, or remove this filter");
+    if (extra.value("tools", json::json_value()).is_null() || !adds_safe_texts(jinja_)) return;
+    throw error(exit_code::data, source_ +
+                                     " adds a text to one that is marked as safe (\"| safe\"), which escapes the "
+                                     "first text: leave \"tools\" out, or remove this filter");
   }
 
   /// Throws `error` with exit code 65 if `text` has values that Jinja would refuse to append to a
@@ -82,6 +82,7 @@ class chat_renderer {
                                              std::to_string(i + 1) + " as " + jinja_template::printed(*at) +
                                              R"(: write "arguments" as a text with JSON)");
     }
+    check_nulls(text, messages, asks, extra);
     if (missing == 0 || occurrences("None", text) == 0) return;
     std::string without;
     try {
@@ -95,6 +96,48 @@ class chat_renderer {
   }
 
  private:
+  /// Replaces each null in `value` by `mark`. Returns true if there was one.
+  static bool mark_nulls(json::json_value& value, std::string const& mark) {
+    bool any = value.is_null();
+    if (any) value = mark;
+    if (value.is_structured())
+      for (json::json_value& one : value) any = mark_nulls(one, mark) || any;
+    return any;
+  }
+
+  static std::string with_texts(std::string text, std::string_view old, std::string_view fresh) {
+    for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + fresh.size()))
+      text.replace(at, old.size(), fresh);
+    return text;
+  }
+
+  /// Throws `error` with exit code 65 if a null of a tool or a call changes the text in another way
+  /// than in Jinja. Jinja writes null as "None", and null is a defined value. A text with marks in
+  /// the place of nulls shows the difference. Templates that test for none are not checked.
+  void check_nulls(std::string const& text, json::json_value const& messages, bool asks,
+                   json::json_value const& extra) const {
+    json::json_value marked = messages, variables = extra;
+    std::string const mark = unused_marks(1, messages, extra).front();
+    bool any = variables.contains("tools") && mark_nulls(variables["tools"], mark);
+    for (json::json_value& message : marked) {
+      if (!message.contains("tool_calls") || !message["tool_calls"].is_array()) continue;
+      for (json::json_value& call : message["tool_calls"])
+        if (json::json_value& one = call.contains("function") ? call["function"] : call; one.contains("arguments"))
+          any = mark_nulls(one["arguments"], mark) || any;
+    }
+    if (!any || has_word(jinja_, "none")) return;
+    std::string with_marks;
+    try {
+      with_marks = this->text(marked, asks, variables);
+    } catch (error const&) {
+      return;
+    }
+    if (with_texts(with_texts(std::move(with_marks), "\"" + mark + "\"", "null"), mark, "None") != text)
+      throw error(exit_code::data, source_ +
+                                       " treats null in \"tools\" or in the arguments of a tool call in a way that is "
+                                       "not computed here: leave keys without a value out");
+  }
+
   static std::size_t occurrences(std::string_view word, std::string_view text) {
     std::size_t count = 0;
     for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) ++count;

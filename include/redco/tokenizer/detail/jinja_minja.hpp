@@ -95,7 +95,7 @@ class jinja_template {
   /// Parses a template. Throws `error` with exit code 65 for wrong syntax.
   jinja_template(std::string const& text, std::string const& source) : source_(source) {
     try {
-      root_ = minja::Parser::parse(subscript_calls::in(text, "redco_item"),
+      root_ = minja::Parser::parse(template_for_minja::in(text, "redco_item"),
                                    {.trim_blocks = true, .lstrip_blocks = true, .keep_trailing_newline = false});
     } catch (std::exception const& problem) {
       throw error(exit_code::data, source_ + " is no template that minja can read (" + first_line(problem.what()) +
@@ -121,7 +121,7 @@ class jinja_template {
       context->set("redco_item", minja::Value::callable([](auto const&, minja::ArgumentsValue& arguments) {
                      return item_of(arguments.args.at(0), arguments.args.at(1));
                    }));
-      set_filters_of_undefined(*context);
+      set_filters(*context);
       return root_->render(context);
     } catch (std::exception const& problem) {
       // minja adds the place of an expression to each exception, also to those of a full memory.
@@ -140,17 +140,65 @@ class jinja_template {
     return found.empty() ? minja::Value() : minja::Value(found);
   }
 
-  /// Sets the filters that write an undefined value as an empty text, and not as "None".
-  static void set_filters_of_undefined(minja::Context& context) {
-    auto const text = [](minja::ArgumentsValue const& arguments, std::size_t i) {
-      return i < arguments.args.size() && !arguments.args[i].is_null() ? arguments.args[i].to_str() : std::string();
+  /// Sets the filters of a text that minja lacks, or that differ from those of Python.
+  static void set_filters(minja::Context& context) {
+    set_strips(context);
+    auto const set = [&](char const* name, auto const& change) {
+      context.set(name, minja::Value::callable([=](auto const&, minja::ArgumentsValue& arguments) {
+                    return minja::Value(change(text_of(arguments, 0), arguments));
+                  }));
     };
-    context.set("string", minja::Value::callable([=](auto const&, minja::ArgumentsValue& arguments) {
-                  return minja::Value(text(arguments, 0));
+    set("string", [](std::string text, auto const&) { return text; });
+    set("capitalize", [](std::string text, auto const&) { return with_capitals(std::move(text), false); });
+    set("title", [](std::string text, auto const&) { return with_capitals(std::move(text), true); });
+    set("replace", [](std::string text, auto const& arguments) {
+      std::string const old = text_of(arguments, 1), fresh = text_of(arguments, 2);
+      if (arguments.args.size() != 3 || old.empty()) throw std::runtime_error("replace needs two texts");
+      for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + fresh.size()))
+        text.replace(at, old.size(), fresh);
+      return text;
+    });
+    context.set("first", minja::Value::callable([](auto const&, minja::ArgumentsValue& arguments) {
+                  minja::Value& list = arguments.args.at(0);
+                  if (list.is_string()) return minja::Value(code_point_of(list.get<std::string>(), 0));
+                  return list.is_array() && list.size() > 0 ? list.at(std::size_t{0}) : minja::Value();
                 }));
-    context.set("trim", minja::Value::callable([=](auto const&, minja::ArgumentsValue& arguments) {
-                  return minja::Value(minja::strip(text(arguments, 0), text(arguments, 1)));
+  }
+
+  /// Sets the filter `trim`, and the functions of the methods strip, lstrip and rstrip.
+  static void set_strips(minja::Context& context) {
+    context.set("trim", minja::Value::callable([](auto const&, minja::ArgumentsValue& arguments) {
+                  std::string const text = text_of(arguments, 0), blanks = text_of(arguments, 1);
+                  return minja::Value(blanks.empty() ? std::string(python_stripped(text)) : minja::strip(text, blanks));
                 }));
+    for (std::string_view const name : {"strip", "lstrip", "rstrip"})
+      context.set("redco_" + std::string(name), minja::Value::callable([=](auto const&, auto& arguments) {
+                    minja::Value const& text = arguments.args.at(0);
+                    if (!text.is_string())
+                      throw std::runtime_error("a value that is no text has no method " + std::string(name));
+                    bool const left = name != "rstrip", right = name != "lstrip";
+                    return minja::Value(std::string(python_stripped(text.template get<std::string>(), left, right)));
+                  }));
+  }
+
+  /// Returns an argument as a text. An undefined value is an empty text, and not "None".
+  static std::string text_of(minja::ArgumentsValue const& arguments, std::size_t i) {
+    if (i >= arguments.args.size() || arguments.args[i].is_null()) return {};
+    minja::Value const& value = arguments.args[i];
+    return value.is_number_float() ? value.dump() : value.to_str();
+  }
+
+  /// Returns a text with a capital at its begin, or at the begin of each word. Only letters of
+  /// ASCII change.
+  static std::string with_capitals(std::string text, bool words) {
+    bool begins = true;
+    for (char& c : text) {
+      bool const small = c >= 'a' && c <= 'z', capital = c >= 'A' && c <= 'Z';
+      if (small && begins) c = static_cast<char>(c - 'a' + 'A');
+      if (capital && !begins) c = static_cast<char>(c - 'A' + 'a');
+      begins = words && !small && !capital;
+    }
+    return text;
   }
 
   /// Returns the text without the position and the excerpt of the template that minja appends.
