@@ -251,9 +251,9 @@ void train(Model const& model, std::vector<ids> const& data, std::int64_t batch,
   setup.micro_batches = (rows + at_once - 1) / at_once;
   setup.compute = o.dtype;
   setup.hosts = redco::options::launched().processes;
-  setup.gradient_bucket = deployer.gradient_bucket();
-  setup.zero = o.zero;
-  setup.zero_overlaps = o.zero > 1 && deployer.zero().overlaps;
+  setup.zero.bucket = deployer.gradient_bucket();
+  setup.zero.level = o.zero;
+  setup.zero.overlaps = o.zero > 1 && deployer.zero().overlaps;
   setup.overlap_shards = deployer.overlaps_shards();
   for (redco::run::step_measure const& rank : result.measures) {
     line["peak_bytes"].push_back(rank.peak_bytes);

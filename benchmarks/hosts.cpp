@@ -51,7 +51,7 @@ std::vector<redco::cost::setup> runs() {
         run.load.batch = at_once;
         run.micro_batches = plan_steps::load.batch / run.mesh.dp / at_once;
         run.hosts = processes;
-        run.gradient_bucket = redco::options::gradient_bucket(run.mesh, processes, {}, where.gradient_bucket);
+        run.zero.bucket = redco::options::gradient_bucket(run.mesh, processes, {}, where.gradient_bucket);
         all.push_back(run);
       }
   return all;

@@ -77,11 +77,11 @@ enum kind { sequential, overlapped, alone, kinds };
 
 redco::cost::setup setup_of(redco::deployer const& where, overlap_options const& o, kind how) {
   redco::cost::setup run{.mesh = where.mesh(), .load = {o.batch / where.mesh().size(redco::shape::batch_axes), 256}};
-  run.zero = where.options().zero;
-  run.zero_overlaps = how == overlapped && run.zero > 1;
+  run.zero.level = where.options().zero;
+  run.zero.overlaps = how == overlapped && run.zero.level > 1;
   run.compute = where.compute();
   run.hosts = redco::options::launched().processes;
-  if (how == overlapped) run.gradient_bucket = where.gradient_bucket();
+  if (how == overlapped) run.zero.bucket = where.gradient_bucket();
   run.overlap_shards = how == overlapped && where.overlaps_shards();
   return run;
 }

@@ -107,7 +107,7 @@ std::string least_devices(Model const& model, std::int64_t gigabytes, std::int64
       bool const grows = level > 0 || devices == width;  // Without ZeRO, replicas are equal.
       if (devices % width != 0 || !grows) continue;
       redco::cost::setup run{.mesh = {.dp = devices / width, .tp = width}, .load = {1, sequence}};
-      run.zero = level;
+      run.zero.level = level;
       if (redco::cost::cost_of(model, redco::adamw{}, run).memory.peak() <= gigabytes * gigabyte)
         return std::to_string(devices) + " (" + std::to_string(run.mesh.dp) + "x" + std::to_string(width) + ")";
     }

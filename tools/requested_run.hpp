@@ -98,13 +98,13 @@ inline void set_schedule(redco::report::run_request& run, plan_options const& o)
     refuse("--chunks-per-stage has no meaning for a run with one pipeline stage; give --n-pipeline-stages");
   auto const kind = redco::schedule::pipeline_kind_texts.value_of(o.schedule.value_or("1f1b"));
   if (kind) {
-    run.schedule = *kind;
-    run.chunks_per_stage = chunks_of(o, *kind);
+    run.stages.schedule = *kind;
+    run.stages.chunks_per_stage = chunks_of(o, *kind);
     return;
   }
   auto table = std::make_shared<redco::schedule::pipeline_table>(table_of(o));
   int const chunks = static_cast<int>(table->chunks() / table->stages());
-  run.chunks_per_stage = o.chunks_per_stage.value_or(std::max(chunks, 1));
+  run.stages.chunks_per_stage = o.chunks_per_stage.value_or(std::max(chunks, 1));
   run.table = std::move(table);
 }
 
@@ -117,14 +117,12 @@ inline redco::report::run_request request_of(plan_options const& o, redco::workl
                                  .hosts = o.hosts,
                                  .overlap = o.overlap,
                                  .gradient_bucket = o.gradient_bucket,
-                                 .zero = o.zero.value_or(0),
-                                 .zero_owner = o.zero_owner,
+                                 .zero = {.level = o.zero.value_or(0), .keep = o.zero_keep, .owner = o.zero_owner},
                                  .zero_within = o.zero_within,
-                                 .zero_keep = o.zero_keep,
                                  .form = o.mesh    ? redco::report::request_form::mesh
                                          : o.ranks ? redco::report::request_form::ranks
                                                    : redco::report::request_form::model_shards};
-  if (o.stages) run.stages = redco::options::parse_stages(*o.stages);
+  if (o.stages) run.stages.cuts = redco::shape::stage_cuts::of(redco::options::parse_stages(*o.stages));
   set_schedule(run, o);
   return run;
 }

@@ -62,7 +62,7 @@ TEST_CASE("costs and reports of an impossible run are refused with the wrong num
                      {{.mesh = {.tp = -2}, .load = {2, 16}}, "mesh axis is -2"},
                      {{.load = {2, 16}, .micro_batches = 0}, "micro-batches is 0"},
                      {{.load = {2, 16}, .prefetch = -1}, "(prefetch) is -1"},
-                     {{.load = {2, 16}, .gradient_bucket = -8}, "bucket is -8"}};
+                     {{.load = {2, 16}, .zero = {.bucket = -8}}, "bucket is -8"}};
   for (auto const& one : cases) {
     INFO(one.message);
     CHECK(names(refusal([&] { redco::cost::cost_of(model, redco::adamw{}, one.run); }), one.message));

@@ -108,7 +108,7 @@ TEST_CASE("gradients are summed over the ranks of a sequence, and states are sha
     if (one.purpose == "gradients") CHECK((one.ranks == 6 && one.payload_bytes == c.memory.parameters));
   redco::cost::setup run{.mesh = {.dp = 2, .cp = 2}, .load = {3, 16}};
   std::int64_t const whole = redco::cost::cost_of(model, redco::adamw{}, run).memory.optimizer;
-  run.zero = 1;
+  run.zero.level = 1;
   CHECK(redco::cost::cost_of(model, redco::adamw{}, run).memory.optimizer == (whole / 8 + 3) / 4 * 8);
 }
 

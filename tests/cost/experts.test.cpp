@@ -120,7 +120,7 @@ constexpr routed_model routed{};
 
 constexpr redco::cost::memory memory_with(mesh const& on, int zero) {
   redco::cost::setup run{.mesh = on, .load = {2, 8}};
-  run.zero = zero;
+  run.zero.level = zero;
   return redco::cost::cost_of<routed>(redco::adamw{}, run).memory;
 }
 
@@ -143,10 +143,9 @@ TEST_CASE("shares of experts' state are divided by dp alone, and fits<> knows th
 
 TEST_CASE("a replica keeps whole parameters of experts by its index among the ranks with equal experts") {
   redco::cost::setup s{.mesh = {.dp = 4, .ep = 2}, .load = {2, 8}};
-  s.zero = 1;
-  s.zero_owner = redco::shape::zero_owner::whole;
+  s.zero = {.level = 1, .owner = redco::shape::zero_owner::whole, .owns_all = true};
   auto const program = redco::shard::facts_of(routed);
-  redco::cost::detail::shared_buffers const all(program.parameters, s, true);
+  redco::cost::detail::shared_buffers const all(program.parameters, s);
   REQUIRE(all.kept_by_replica.size() == 8);
   for (int replica = 0; replica < 8; ++replica) {
     std::int64_t kept = 0;

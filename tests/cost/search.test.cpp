@@ -144,8 +144,7 @@ TEST_CASE("ranks that cannot share the batch are refused with numbers that can")
 /// Returns true if both plans have equal settings.
 bool alike(redco::cost::setup const& a, redco::cost::setup const& b) {
   return a.mesh == b.mesh && a.load.batch == b.load.batch && a.compute == b.compute && a.recompute == b.recompute &&
-         a.micro_batches == b.micro_batches && a.schedule == b.schedule && a.chunks_per_stage == b.chunks_per_stage &&
-         a.stages == b.stages && a.zero == b.zero && a.gradient_bucket == b.gradient_bucket;
+         a.micro_batches == b.micro_batches && a.stages == b.stages && a.zero == b.zero;
 }
 
 TEST_CASE("a search with pipeline stages has the plans of one without, in their order") {
@@ -178,10 +177,11 @@ TEST_CASE("every plan with pipeline stages is one that a run accepts, with the m
     CHECK(p.run.mesh.dp * p.run.micro_batches * p.run.load.batch == 24);
     if (i > 0) CHECK(found.plans[i - 1].time.total() <= p.time.total());
     if (p.run.mesh.pp == 1) continue;
-    orders.insert({p.run.mesh.pp, p.run.chunks_per_stage});
-    CHECK(p.run.stages == redco::plan_of(model, p.run.mesh, {}, p.run.chunks_per_stage).stages);
-    if (p.run.schedule == redco::schedule::pipeline_kind::interleaved) CHECK(p.run.micro_batches % p.run.mesh.pp == 0);
-    else CHECK(p.run.chunks_per_stage == 1);
+    orders.insert({p.run.mesh.pp, p.run.stages.chunks_per_stage});
+    CHECK(p.run.stages.cuts == redco::plan_of(model, p.run.mesh, {}, p.run.stages.chunks_per_stage).stages);
+    if (p.run.stages.schedule == redco::schedule::pipeline_kind::interleaved)
+      CHECK(p.run.micro_batches % p.run.mesh.pp == 0);
+    else CHECK(p.run.stages.chunks_per_stage == 1);
     auto const stages = redco::cost::stage_costs(redco::shard::facts_of(model, p.run.load),
                                                  redco::optimizer::demands_of(redco::adamw{}), p.run);
     CHECK(p.peak == redco::cost::largest_of(stages).cost.memory.peak());
@@ -218,15 +218,15 @@ TEST_CASE("stages with shares sum gradients after backward; some shares and laye
   space.zero = {1};
   bool some = false;
   for (redco::cost::found_plan const& p : search(space, linked).plans) {
-    if (p.run.mesh.pp > 1) CHECK(p.run.gradient_bucket == 0);
-    some = some || p.run.gradient_bucket > 0;
+    if (p.run.mesh.pp > 1) CHECK(p.run.zero.bucket == 0);
+    some = some || p.run.zero.bucket > 0;
   }
   CHECK(some);
   space.zero = {1};
   space.zero_owner = redco::shape::zero_owner::whole;
   for (redco::cost::found_plan const& p : search(space, linked).plans) {
-    CHECK(p.run.gradient_bucket == 0);
-    CHECK(p.run.zero_owner == redco::shape::zero_owner::whole);
+    CHECK(p.run.zero.bucket == 0);
+    CHECK(p.run.zero.owner == redco::shape::zero_owner::whole);
   }
   space.zero_owner = redco::shape::zero_owner::element;
   space.zero = {2};
@@ -254,13 +254,13 @@ TEST_CASE("all levels of ZeRO are tried where a run accepts them, each once") {
     for (redco::cost::found_plan const& p : redco::cost::search(model, optimizer, space, linked).plans) {
       redco::cost::setup const& run = p.run;
       bool const one_of_many = run.compute == redco::dtype::f32 && !run.recompute.any() && run.micro_batches == 2 &&
-                               run.schedule == redco::schedule::pipeline_kind::one_f_one_b;
-      if (run.mesh == on && one_of_many) levels.insert(run.zero);
-      CHECK(run.zero_keep == (run.zero == 3 ? 2 : 0));
-      bool const overlaps = run.zero < 2 && (run.mesh.pp == 1 || run.zero == 0) && run.mesh.dp > 1;
-      if (run.zero > 1) CHECK(run.gradient_bucket == (run.mesh.pp == 1 ? 1 << 18 : 0));
-      CHECK(run.zero_overlaps == (run.zero > 1));
-      if (overlaps) CHECK(run.gradient_bucket == 1 << 20);
+                               run.stages.schedule == redco::schedule::pipeline_kind::one_f_one_b;
+      if (run.mesh == on && one_of_many) levels.insert(run.zero.level);
+      CHECK(run.zero.keep == (run.zero.level == 3 ? 2 : 0));
+      bool const overlaps = run.zero.level < 2 && (run.mesh.pp == 1 || run.zero.level == 0) && run.mesh.dp > 1;
+      if (run.zero.level > 1) CHECK(run.zero.bucket == (run.mesh.pp == 1 ? 1 << 18 : 0));
+      CHECK(run.zero.overlaps == (run.zero.level > 1));
+      if (overlaps) CHECK(run.zero.bucket == 1 << 20);
       CHECK(p.peak == redco::cost::cost_of(model, optimizer, run).memory.peak());
     }
     return levels;
@@ -288,7 +288,8 @@ TEST_CASE("all levels of ZeRO are tried where a run accepts them, each once") {
   using normed = redco::model_of<
       redco::sequential<redco::named<"in", redco::linear<8, 8>>, redco::named<"norm", redco::batch_norm<8>>>>;
   redco::cost::search_space const of_norm{.load = {8, 1}, .ranks = 4, .zero = {0, 1, 2, 3}};
-  for (auto const& p : redco::cost::search(normed{}, redco::adamw{}, of_norm, machine()).plans) CHECK(p.run.zero < 2);
+  for (auto const& p : redco::cost::search(normed{}, redco::adamw{}, of_norm, machine()).plans)
+    CHECK(p.run.zero.level < 2);
 }
 
 }  // namespace search_test

@@ -38,8 +38,8 @@ TEST_CASE("micro-batches in flight equal those of the simulated schedule") {
         redco::schedule::pipeline_shape const shape{kind, stages, micro_batches, chunks};
         if (stages * chunks > 8 || !redco::schedule::refusal_of(shape).empty()) continue;
         setup s{.mesh = {.pp = stages}, .load = {1, 4}, .micro_batches = micro_batches};
-        s.schedule = kind;
-        s.chunks_per_stage = chunks;
+        s.stages.schedule = kind;
+        s.stages.chunks_per_stage = chunks;
         auto const all = costs(s);
         auto const table = redco::schedule::table_of(shape);
         auto const run = redco::schedule::simulate(table);
@@ -55,7 +55,7 @@ TEST_CASE("micro-batches in flight equal those of the simulated schedule") {
 
 TEST_CASE("the stage with most memory decides") {
   setup s{.mesh = {.pp = 4}, .load = {2, 8}};
-  for (std::int64_t const end : {1, 2, 7, 8}) s.stages.push(end);
+  for (std::int64_t const end : {1, 2, 7, 8}) s.stages.cuts.push(end);
   auto const all = costs(s);
   CHECK(all[2].cost.memory.peak() > all[0].cost.memory.peak());
   CHECK(redco::cost::cost_of(model, redco::adamw{}, s).memory == all[2].cost.memory);
@@ -71,7 +71,7 @@ redco::cost::machine machine_of(double transfer_speed) {
 
 TEST_CASE("the time of a pipeline is the makespan of its schedule") {
   setup s{.mesh = {.pp = 4}, .load = {2, 8}, .micro_batches = 6};
-  for (std::int64_t const end : {2, 4, 6, 8}) s.stages.push(end);
+  for (std::int64_t const end : {2, 4, 6, 8}) s.stages.cuts.push(end);
   auto const all = costs(s);
   auto const time = redco::cost::pipeline_time_of(all, s, machine_of(1e30));
   REQUIRE(time.stages.size() == 4);
@@ -145,18 +145,18 @@ TEST_CASE("stages and schedules that a run cannot have are refused") {
   setup s{.mesh = {.pp = 9}, .load = {1, 4}};
   CHECK(refusal(s).find("the model has 8 blocks for 9 stages; give 1 to 8 stages") != std::string::npos);
   s.mesh.pp = 2;
-  s.stages.push(3);
-  s.stages.push(7);
+  s.stages.cuts.push(3);
+  s.stages.cuts.push(7);
   CHECK(refusal(s).find("stages 3,4: the model has 8 blocks") == 0);
-  s.stages = {};
-  s.schedule = pipeline_kind::v_half;
+  s.stages.cuts = {};
+  s.stages.schedule = pipeline_kind::v_half;
   CHECK(refusal(s).find("the schedule v-half needs two chunks per stage, but there are 2 stages") == 0);
   auto const table = redco::schedule::table_of({pipeline_kind::gpipe, 3, 2});
   s.table = &table;
   CHECK(refusal(s).find("the schedule has 3 stages, 3 chunks of blocks and 2 micro-batches, the run 2, 2 and 2") == 0);
   s = {.mesh = {.pp = 3}, .load = {1, 4}};
-  s.schedule = pipeline_kind::interleaved;
-  s.chunks_per_stage = 3;
+  s.stages.schedule = pipeline_kind::interleaved;
+  s.stages.chunks_per_stage = 3;
   CHECK(refusal(s).find("a pipeline stage runs at least one block in each of 3 chunks") != std::string::npos);
 }
 

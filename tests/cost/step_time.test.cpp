@@ -107,7 +107,7 @@ TEST_CASE("gradient buckets overlap the last backward, each after its gradients 
     return time.hidden;
   };
   CHECK(hidden(0.8) == 0);
-  run.gradient_bucket = 64;
+  run.zero.bucket = 64;
   double const backward = 21.5 * 2500 / 3500;
   // Sums of 5 s are shorter than backward: only the last of five buckets is sent after it.
   CHECK(hidden(0.8) == Approx(4));
@@ -118,13 +118,13 @@ TEST_CASE("gradient buckets overlap the last backward, each after its gradients 
   run.micro_batches = 2;
   CHECK(hidden(3.8) == Approx(backward / 2 * 4 / 5));
   // Backward waits for the sums of which a rank keeps its share only.
-  run.zero = 2;
+  run.zero.level = 2;
   CHECK(hidden(3.8) == 0);
   // Sums in a lane overlap with both backwards, each of which has two of them.
-  run.zero_overlaps = true;
+  run.zero.overlaps = true;
   CHECK(hidden(3.8) == Approx(2 * backward / 2 / 2));
-  run.zero_overlaps = false;
-  run.zero = 0;
+  run.zero.overlaps = false;
+  run.zero.level = 0;
   // A single bucket overlaps nothing.
   c.messages.all[redco::cost::messages::gradients].calls = 1;
   run.micro_batches = 1;
@@ -135,7 +135,7 @@ TEST_CASE("gradient buckets overlap the last backward, each after its gradients 
   c.messages.all[redco::cost::messages::forward] = {};
   c.messages.all[redco::cost::messages::gradients] = {
       {5, 0, 0, 0}, "gradients", redco::shape::axis::dp, redco::shape::collective::all_reduce, 2, 1, 2, 300};
-  CHECK(redco::cost::step_time_of(c, {.mesh = {.dp = 2}, .gradient_bucket = 64}, machine).hidden == 0);
+  CHECK(redco::cost::step_time_of(c, {.mesh = {.dp = 2}, .zero = {.bucket = 64}}, machine).hidden == 0);
 }
 
 TEST_CASE("messages of shards overlap the matrix products that produce or consume them") {

@@ -84,7 +84,7 @@ void check(walk const& step, cost::rank_cost const& plan, cost::setup const& s) 
   };
   CHECK(is_equal(gathers, step.gathers));
   CHECK(is_equal(sums, step.sums));
-  CHECK(copies.calls == (s.zero_shared_over == shape::token_axes ? 0 : 1));
+  CHECK(copies.calls == (s.zero.shared_over == shape::token_axes ? 0 : 1));
   CHECK(copies.payload_bytes == copies.calls * step.first_kept * element);
 }
 
@@ -102,12 +102,12 @@ void check_all(Model const& model, workload const& load, std::vector<int> const&
           for (std::int64_t const micro_batches : {1, 2, 4}) {
             cost::setup s{.mesh = {.dp = dp, .tp = tp}, .load = load, .compute = type};
             s.micro_batches = micro_batches;
-            s.gradient_bucket = bucket;
-            s.zero = 3;
+            s.zero.bucket = bucket;
+            s.zero.level = 3;
             std::int64_t const blocks = walk(model, s).blocks;
-            for (s.zero_keep = 0; s.zero_keep <= blocks; ++s.zero_keep) {
+            for (s.zero.keep = 0; s.zero.keep <= blocks; ++s.zero.keep) {
               INFO("dp " << dp << ", tp " << tp << ", " << name_of(type) << ", buckets of " << bucket << ", "
-                         << micro_batches << " micro-batches, " << s.zero_keep << " blocks kept");
+                         << micro_batches << " micro-batches, " << s.zero.keep << " blocks kept");
               check(model, s);
             }
           }
@@ -126,7 +126,7 @@ TEST_CASE("shares and messages of ZeRO 3 are those of a step that gathers each b
 /// parameters.
 template <class Model>
 void check_owned(Model const& model, cost::setup s) {
-  s.zero_owner = shape::zero_owner::whole;
+  s.zero.owner = shape::zero_owner::whole;
   for (int const dp : {2, 3, 5})
     for (dtype const type : {dtype::f32, dtype::bf16})
       for (std::int64_t const micro_batches : {1, 3}) {
@@ -139,7 +139,7 @@ void check_owned(Model const& model, cost::setup s) {
         walk const owned(model, s, 0, true);
         std::int64_t gathered = 0, calls = 0, bytes = 0;
         for (std::int64_t block = -1; block < owned.blocks; ++block)
-          if (block < s.zero_keep || block == owned.blocks - 1) gathered += owned.values.at(block);
+          if (block < s.zero.keep || block == owned.blocks - 1) gathered += owned.values.at(block);
         CHECK(all.memory.gathered == gathered * shape::size_of(type));
         for (cost::message_total const& one : all.messages)
           if (one.purpose == cost::messages::name_of_parameters) calls += one.calls, bytes += one.payload_bytes;
@@ -151,12 +151,12 @@ void check_owned(Model const& model, cost::setup s) {
 
 TEST_CASE("blocks whose matrices belong to replicas have the shares and messages of a layout of all parameters") {
   cost::setup s{.load = {2, 8}};
-  s.zero = 3;
+  s.zero.level = 3;
   for (std::int64_t const bucket : {0, 256})
     for (std::int64_t const keep : {0, 2}) {
       INFO("buckets of " << bucket << ", " << keep << " blocks kept");
-      s.gradient_bucket = bucket;
-      s.zero_keep = keep;
+      s.zero.bucket = bucket;
+      s.zero.keep = keep;
       check_owned(tied, s);
       check_owned(two_stacks, s);
       check_owned(adapted, s);
@@ -178,10 +178,10 @@ TEST_CASE("pipeline stages gather the blocks of each computation, in the order o
       for (std::int64_t const keep : {0, 1, 5}) {
         cost::setup s{.mesh = on, .load = {1, 8}, .compute = type};
         s.micro_batches = 4;
-        s.zero = 3;
-        s.zero_keep = keep;
-        s.schedule = kind;
-        s.chunks_per_stage = chunks;
+        s.zero.level = 3;
+        s.zero.keep = keep;
+        s.stages.schedule = kind;
+        s.stages.chunks_per_stage = chunks;
         auto const all = cost::stage_costs(shard::facts_of(model, s.load), optimizer::demands_of(adamw{}), s);
         for (int stage = 0; stage < on.pp; ++stage) {
           INFO("stage " << stage << " of " << on.pp << ", " << name_of(type) << ", " << keep << " blocks kept");
@@ -200,9 +200,9 @@ TEST_CASE("the moments of a stage with gathered blocks have its values, and thei
   for (int const chunks : {1, 2}) {
     cost::setup s{.mesh = {.pp = 2, .dp = 2}, .load = {1, 8}};
     s.micro_batches = 4;
-    s.zero = 3;
-    s.schedule = chunks == 1 ? schedule::pipeline_kind::one_f_one_b : schedule::pipeline_kind::interleaved;
-    s.chunks_per_stage = chunks;
+    s.zero.level = 3;
+    s.stages.schedule = chunks == 1 ? schedule::pipeline_kind::one_f_one_b : schedule::pipeline_kind::interleaved;
+    s.stages.chunks_per_stage = chunks;
     auto const facts = shard::facts_of(model, s.load);
     auto const demands = optimizer::demands_of(adamw{});
     auto const stages = cost::stage_costs(facts, demands, s);
@@ -227,19 +227,19 @@ TEST_CASE("the moments of a stage with gathered blocks have its values, and thei
 TEST_CASE("a model of one block gathers it once per step, and replicas of several axes share the same") {
   check_all(gpt2{{.vocab = 53, .context = 16, .width = 12, .heads = 2, .layers = 1}}, {2, 8}, {1});
   cost::setup s{.mesh = {.dp = 2, .ep = 2}, .load = {2, 8}};
-  s.zero = 3;
+  s.zero.level = 3;
   check(tied, s);
 }
 
 TEST_CASE("replicas of a group share state out, and the groups sum the gradients of the shares they keep alike") {
   cost::setup s{.mesh = {.dp = 2}, .load = {2, 8}};
-  s.zero = 3;
-  s.zero_shared_over = shape::axis::ds | shape::axis::ep;
+  s.zero.level = 3;
+  s.zero.shared_over = shape::axis::ds | shape::axis::ep;
   for (int const replicas : {2, 3})
     for (std::int64_t const bucket : {0, 256}) {
       INFO("groups of " << replicas << ", buckets of " << bucket);
       s.mesh.ds = replicas;
-      s.gradient_bucket = bucket;
+      s.zero.bucket = bucket;
       check(tied, s);
       check(adapted, s);
       check_owned(tied, s);
@@ -258,8 +258,8 @@ std::int64_t values_of(Model const& model, cost::setup const& s, std::int64_t bl
 TEST_CASE("the loss holds layers outside blocks, the last block and kept blocks, and backward its block") {
   for (std::int64_t keep = 0; keep <= 5; ++keep) {
     cost::setup s{.mesh = {.dp = 2}, .load = {2, 8}};
-    s.zero = 3;
-    s.zero_keep = keep;
+    s.zero.level = 3;
+    s.zero.keep = keep;
     std::int64_t gathered = values_of(two_stacks, s, -1);
     for (std::int64_t block = 0; block < 5; ++block)
       if (block < keep || block == 4) gathered += values_of(two_stacks, s, block);
@@ -287,7 +287,7 @@ TEST_CASE("the loss holds layers outside blocks, the last block and kept blocks,
 
 TEST_CASE("gathers and sums that overlap hold the next block, and a bucket more") {
   cost::setup s{.mesh = {.dp = 2}, .load = {2, 8}};
-  s.zero = 3;
+  s.zero.level = 3;
   auto const facts = shard::facts_of(two_stacks, s.load);
   auto const moments_of = [&](cost::setup const& run, std::int64_t of_stack) {
     std::vector<cost::moment> some;
@@ -297,10 +297,10 @@ TEST_CASE("gathers and sums that overlap hold the next block, and a bucket more"
     return some;
   };
   for (std::int64_t const keep : {0, 1, 2, 4}) {
-    s.zero_keep = keep;
-    s.zero_overlaps = true;
+    s.zero.keep = keep;
+    s.zero.overlaps = true;
     cost::setup alone = s;
-    alone.zero_overlaps = false;
+    alone.zero.overlaps = false;
     std::int64_t const encoder = 4 * values_of(two_stacks, s, 0), decoder = 4 * values_of(two_stacks, s, 3);
     CHECK(decoder > encoder);
     CHECK(cost::cost_of(two_stacks, adamw{}, s).messages == cost::cost_of(two_stacks, adamw{}, alone).messages);
@@ -319,12 +319,12 @@ TEST_CASE("gathers and sums that overlap hold the next block, and a bucket more"
       }
     }
   }
-  s.zero = 2;
-  s.zero_keep = 0;
-  s.gradient_bucket = 1 << 10;
-  s.zero_overlaps = true;
+  s.zero.level = 2;
+  s.zero.keep = 0;
+  s.zero.bucket = 1 << 10;
+  s.zero.overlaps = true;
   std::int64_t const during = cost::cost_of(tied, adamw{}, s).memory.gradient_buckets;
-  s.zero_overlaps = false;
+  s.zero.overlaps = false;
   CHECK(during == cost::cost_of(tied, adamw{}, s).memory.gradient_buckets + (1 << 10));
 }
 
@@ -332,16 +332,16 @@ TEST_CASE("the peak falls by the shares that other replicas keep, and rises with
   gpt2 const model{{.vocab = 512, .context = 64, .width = 64, .heads = 4, .layers = 8}};
   auto const memory = [&](int level, std::int64_t keep = 0, int dp = 4) {
     cost::setup s{.mesh = {.dp = dp}, .load = {1, 64}};
-    s.zero = level;
-    s.zero_keep = keep;
-    s.gradient_bucket = level == 2 ? 1 << 16 : 0;
+    s.zero.level = level;
+    s.zero.keep = keep;
+    s.zero.bucket = level == 2 ? 1 << 16 : 0;
     return cost::cost_of(model, adamw{}, s).memory;
   };
   CHECK(memory(3).peak() < memory(2).peak());
   CHECK(memory(2).peak() < memory(1).peak());
   CHECK(memory(3, 0, 1) == memory(0, 0, 1));
   cost::setup s{.mesh = {.dp = 4}, .load = {1, 64}};
-  s.zero = 3;
+  s.zero.level = 3;
   std::int64_t const block = 4 * values_of(model, s, 0), outside = 4 * values_of(model, s, -1);
   CHECK(memory(3).gathered == outside + block);
   for (std::int64_t keep = 1; keep < 8; ++keep) {
@@ -361,8 +361,8 @@ TEST_CASE("the peak falls by the shares that other replicas keep, and rises with
 TEST_CASE("impossible numbers of kept blocks are refused with the legal ones") {
   auto const refusal = [](auto const& model, int level, std::int64_t keep) -> std::string {
     cost::setup s{.mesh = {.dp = 2}, .load = {2, 8}};
-    s.zero = level;
-    s.zero_keep = keep;
+    s.zero.level = level;
+    s.zero.keep = keep;
     try {
       static_cast<void>(cost::cost_of(model, adamw{}, s));
     } catch (error const& e) {

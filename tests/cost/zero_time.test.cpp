@@ -20,8 +20,8 @@ TEST_CASE("a step of ZeRO 3 updates a share and takes the time of its gathers") 
   auto const time = [&](int level, std::int64_t keep = 0) {
     cost::setup s{.mesh = {.dp = 2}, .load = {2, 8}};
     s.micro_batches = 4;
-    s.zero = level;
-    s.zero_keep = keep;
+    s.zero.level = level;
+    s.zero.keep = keep;
     return cost::step_time_of(cost::cost_of(tied, adamw{}, s), s, on);
   };
   CHECK(time(3).update == Approx(time(2).update).epsilon(0.01));
@@ -34,11 +34,11 @@ TEST_CASE("gathers of blocks overlap with computation between hosts, and the fir
   cost::machine on{.compute = {{dtype::f32, 1, 1e11, 1e10, 1e10, 1e-6}}, .update_bytes_per_second = 1e10};
   on.links = {{2, 2, 1, 0, 1e12}};  // faster than all computation
   cost::setup s{.mesh = {.dp = 2}, .load = {2, 8}, .hosts = 2};
-  s.zero = 3;
-  s.gradient_bucket = 1 << 10;
+  s.zero.level = 3;
+  s.zero.bucket = 1 << 10;
   s.micro_batches = 4;
   CHECK(cost::step_time_of(cost::cost_of(tied, adamw{}, s), s, on).hidden == 0);
-  s.zero_overlaps = true;
+  s.zero.overlaps = true;
   cost::rank_cost const cost = cost::cost_of(tied, adamw{}, s);
   double sums = 0, calls = 0, gathers = 0;
   for (cost::message_total const& one : cost.messages) {
@@ -60,17 +60,17 @@ TEST_CASE("groups of replicas sum their equal shares after backward, and a rank 
                    .update_bytes_per_second = 1e10};
   on.links = {{2, 2, 1, 0, 1e9}};
   cost::setup s{.mesh = {.dp = 2, .ds = 2}, .load = {2, 8}};
-  s.zero_shared_over = shape::axis::ds | shape::axis::ep;
-  s.zero = 1;
+  s.zero.shared_over = shape::axis::ds | shape::axis::ep;
+  s.zero.level = 1;
   cost::memory const m = cost::cost_of(tied, adamw{}, s).memory;
   double const updated = static_cast<double>((m.parameters + m.gradients) / 2 + m.optimizer);
   CHECK(cost::step_time_of(cost::cost_of(tied, adamw{}, s), s, on).update == Approx(4 * updated / 1e10));
   // Each host has a group, and only sums over the groups pass between hosts.
   s.hosts = 2;
-  s.zero_overlaps = true;
-  s.gradient_bucket = 1 << 10;
-  for (s.zero = 1; s.zero <= 3; ++s.zero) {
-    INFO("level " << s.zero);
+  s.zero.overlaps = true;
+  s.zero.bucket = 1 << 10;
+  for (s.zero.level = 1; s.zero.level <= 3; ++s.zero.level) {
+    INFO("level " << s.zero.level);
     cost::step_time const time = cost::step_time_of(cost::cost_of(tied, adamw{}, s), s, on);
     CHECK(time.messages > 0);
     CHECK(time.hidden == 0);

@@ -51,12 +51,12 @@ struct walk {
   /// `owns_all`: true if all parameters belong to replicas with zero_owner::whole
   template <class Model>
   walk(Model const& model, cost::setup const& s, int stage = 0, bool owns_all = false) {
-    auto const plan = plan_of(model, s.mesh, {}, s.chunks_per_stage);
+    auto const plan = plan_of(model, s.mesh, {}, s.stages.chunks_per_stage);
     auto const placed = shard::placed_parameters(plan);
     std::vector<shard::owned_parameter> owned;
-    shape::axes const over = s.zero_shared_over;
+    shape::axes const over = s.zero.shared_over;
     shape::zero const zero =
-        shape::zero{.level = 3, .shared_over = over, .owner = s.zero_owner, .owns_all = owns_all}.on(s.mesh);
+        shape::zero{.level = 3, .shared_over = over, .owner = s.zero.owner, .owns_all = owns_all}.on(s.mesh);
     for (shard::placed_parameter const& p : placed) {
       if (!p.plan.is_held_by(stage * s.mesh.ranks() / s.mesh.pp)) continue;
       owned.push_back(shard::owned_parameter_of(p.plan.fact, s.mesh, p.plan.fact.trained, zero, p.plan.block));
@@ -65,18 +65,17 @@ struct walk {
     }
     regions = shard::padded_for_shares(regions, s.mesh, over);
     // Stages sum after all backwards, each range of equal shares at once.
-    std::int64_t const bucket =
-        s.gradient_bucket > 0 || s.mesh.pp > 1 ? s.gradient_bucket : shape::zero::default_bucket;
+    std::int64_t const bucket = s.zero.bucket > 0 || s.mesh.pp > 1 ? s.zero.bucket : shape::zero::default_bucket;
     shares = shard::shares_of(regions, s.mesh, bucket / shape::size_of(s.compute), over);
     first_kept = kept(true);
-    if (s.zero_owner == shape::zero_owner::whole)
+    if (s.zero.owner == shape::zero_owner::whole)
       take_owned(shard::owned_layout(owned, s.mesh, bucket / shape::size_of(s.compute), over), s);
     for (shard::region const& one : regions) values[one.block] += one.size();
     take(-1, s);
     auto const table = schedule::table_of(schedule::step_facts{.micro_batches = s.micro_batches,
                                                                .stages = s.mesh.pp,
-                                                               .schedule = s.schedule,
-                                                               .chunks_per_stage = s.chunks_per_stage});
+                                                               .schedule = s.stages.schedule,
+                                                               .chunks_per_stage = s.stages.chunks_per_stage});
     for (schedule::stage_op const& one : table.of_stage[static_cast<std::size_t>(stage)]) {
       shape::block_range const own = s.mesh.pp == 1 ? shape::block_range{0, blocks} : plan.stages.blocks(one.chunk);
       bool const forward = one.work == schedule::stage_work::forward;
@@ -92,7 +91,7 @@ struct walk {
     shares = layout.shares;
     std::int64_t const element = shape::size_of(s.compute), master = shape::size_of(cost::accumulate_type(s.compute));
     std::int64_t most = 0;
-    for (std::size_t replica = 0; static_cast<int>(replica) < s.mesh.size(s.zero_shared_over); ++replica) {
+    for (std::size_t replica = 0; static_cast<int>(replica) < s.mesh.size(s.zero.shared_over); ++replica) {
       std::int64_t all = 0, trained = 0;
       for (std::size_t i = 0; i < shares.size(); ++i) {
         all += layout.kept[i][replica];
@@ -106,7 +105,7 @@ struct walk {
 
   /// Drops all other blocks that are not kept, and gathers the block unless it is in memory.
   void take(std::int64_t block, cost::setup const& s) {
-    std::erase_if(whole, [&](std::int64_t other) { return other != block && other >= s.zero_keep; });
+    std::erase_if(whole, [&](std::int64_t other) { return other != block && other >= s.zero.keep; });
     if (!whole.insert(block).second) return;
     for (shard::shared_range const& one : shares)
       if (block_of(one) == block) add(gathers, one, s);

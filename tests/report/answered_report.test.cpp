@@ -269,7 +269,7 @@ TEST_CASE("the plan that a search recommends has the memory of its row") {
                               .micro_batch = one.run.load.batch,
                               .compute = one.run.compute,
                               .recompute = one.run.recompute,
-                              .zero = one.run.zero};
+                              .zero = {.level = one.run.zero.level}};
       CHECK(peak_of(model, asked) == one.peak);
     }
   }
@@ -283,8 +283,8 @@ TEST_CASE("the command of a found plan names its level of ZeRO and the kept bloc
   CHECK(whole.find("mesh      micro-batch") != std::string::npos);
   CHECK(whole.find("\nnot tried: meshes with cp, which divides the tokens") != std::string::npos);
   CHECK(whole.ends_with("run: --mesh 4x1 --dtype f32 --global-batch 24 --micro-batch 6\n"));
-  found.plans[0].run.zero = 3;
-  found.plans[0].run.zero_keep = 2;
+  found.plans[0].run.zero.level = 3;
+  found.plans[0].run.zero.keep = 2;
   redco::cost::search_result none;
   none.smallest.run = {.mesh = {.dp = 4}, .load = {6, 90}};
   CHECK(
@@ -298,7 +298,7 @@ TEST_CASE("the command of a found plan names its level of ZeRO and the kept bloc
 
 TEST_CASE("other numbers of model shards leave out those whose replicas do not divide into groups") {
   redco::report::run_request asked{.mesh = {.dp = 4}};
-  asked.zero = 1;
+  asked.zero.level = 1;
   CHECK(redco::report::with_shards(asked, 4));
   asked.zero_within = "2";
   REQUIRE(redco::report::with_shards(asked, 2));

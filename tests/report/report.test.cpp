@@ -90,8 +90,8 @@ TEST_CASE("the timeline of pipeline stages is the golden one, and its largest to
                                            {"gpt2_small_pp2_chunks.timeline", pipeline_kind::interleaved, 2},
                                            {"gpt2_small_pp2_v.timeline", pipeline_kind::v_half, 2}}) {
     redco::cost::setup run{.mesh = {.pp = 2}, .load = {1, 1024}, .recompute = true, .micro_batches = 4};
-    run.schedule = kind;
-    run.chunks_per_stage = chunks;
+    run.stages.schedule = kind;
+    run.stages.chunks_per_stage = chunks;
     auto const facts = redco::shard::facts_of(small, run.load);
     auto const demands = redco::optimizer::demands_of(redco::adamw{});
     matches_golden(name, redco::report::stage_timeline_text(facts, demands, run, nullptr));
@@ -304,11 +304,11 @@ TEST_CASE("an illegal mesh is refused with the legal widths") {
 }
 
 TEST_CASE("a number of micro-batches that an interleaved schedule cannot run is refused") {
-  redco::cost::setup const run{.mesh = {.pp = 3},
-                               .load = {2, 256},
-                               .micro_batches = 8,
-                               .schedule = redco::schedule::pipeline_kind::interleaved,
-                               .chunks_per_stage = 2};
+  redco::cost::setup const run{
+      .mesh = {.pp = 3},
+      .load = {2, 256},
+      .micro_batches = 8,
+      .stages = {.schedule = redco::schedule::pipeline_kind::interleaved, .chunks_per_stage = 2}};
   CHECK(refused([&] {
           redco::report_of(demo, redco::adamw{}, run);
         }).starts_with("64 the schedule interleaved needs a number of micro-batches"));
@@ -316,22 +316,22 @@ TEST_CASE("a number of micro-batches that an interleaved schedule cannot run is 
 
 TEST_CASE("the level of ZeRO of a request is planned and named, and the update holds a copy of a share") {
   redco::report::run_request asked{.mesh = {.dp = 4}, .load = {8, 256}};
-  asked.zero = 1;
+  asked.zero.level = 1;
   auto const report = redco::report_of(demo, redco::adamw{}, setup_of(asked));
-  CHECK(report.run.zero == 1);
+  CHECK(report.run.zero.level == 1);
   CHECK(redco::report::detail::run_text(report) == "mesh 4x1, f32, adamw, 1 micro-batch of 2 x 256, zero 1");
   redco::cost::memory const& m = report.cost.memory;
   CHECK(m.at_update() == m.persistent() + m.shares_workspace);
   CHECK(redco::report::step_moments(m).back().total() == m.at_update());
   CHECK(m.shares_workspace == m.parameters / 4);
-  asked.zero_owner = redco::shape::zero_owner::whole;
+  asked.zero.owner = redco::shape::zero_owner::whole;
   auto const owners = redco::report_of(demo, redco::adamw{}, setup_of(asked));
   CHECK(redco::report::detail::run_text(owners).ends_with(", zero 1 with whole matrices"));
-  asked.zero = 3;
+  asked.zero.level = 3;
   auto const all = redco::report_of(demo, redco::optimizer::adafactor{}, setup_of(asked));
   CHECK(redco::report::detail::run_text(all).ends_with(", zero 3 with whole matrices"));
-  CHECK(all.run.zero_owns_all);
-  CHECK_FALSE(owners.run.zero_owns_all);
+  CHECK(all.run.zero.owns_all);
+  CHECK_FALSE(owners.run.zero.owns_all);
   asked.zero_within = "2";
   auto const groups = redco::report_of(demo, redco::adamw{}, setup_of(asked));
   CHECK(redco::report::detail::run_text(groups) ==
@@ -344,13 +344,13 @@ TEST_CASE("the level of ZeRO of a request is planned and named, and the update h
 TEST_CASE("shares of gradients are planned with the buckets that wait for their sum during backward") {
   redco::report::run_request asked{.mesh = {.dp = 4}, .load = {8, 256}};
   asked.micro_batch = 1;
-  asked.zero = 1;
+  asked.zero.level = 1;
   auto const whole = redco::report_of(demo, redco::adamw{}, setup_of(asked));
-  asked.zero = 2;
+  asked.zero.level = 2;
   asked.gradient_bucket = 0.25;
   auto const shares = redco::report_of(demo, redco::adamw{}, setup_of(asked));
   redco::cost::memory const& m = shares.cost.memory;
-  CHECK(shares.run.gradient_bucket == 256 * 1024);
+  CHECK(shares.run.zero.bucket == 256 * 1024);
   for (redco::cost::message_total const& one : shares.cost.messages)
     if (one.purpose == redco::cost::messages::name_of_gradients && one.calls > 0) {
       CHECK(one.collective == redco::shape::collective::reduce_scatter);
@@ -367,10 +367,10 @@ TEST_CASE("shares of gradients are planned with the buckets that wait for their 
 
 TEST_CASE("gathered blocks are planned, named and part of the timeline") {
   redco::report::run_request asked{.mesh = {.dp = 4}, .load = {8, 256}};
-  asked.zero = 3;
-  asked.zero_keep = 2;
+  asked.zero.level = 3;
+  asked.zero.keep = 2;
   auto const report = redco::report_of(demo, redco::adamw{}, setup_of(asked));
-  CHECK(report.run.zero_keep == 2);
+  CHECK(report.run.zero.keep == 2);
   CHECK(redco::report::detail::run_text(report) ==
         "mesh 4x1, f32, adamw, 1 micro-batch of 2 x 256, zero 3, 2 blocks kept");
   redco::cost::memory const& m = report.cost.memory;

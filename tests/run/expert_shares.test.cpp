@@ -193,10 +193,10 @@ void check_bytes(mesh const& on, redco::shape::zero zero) {
     for (zero.level = 0; zero.level <= 3; ++zero.level) {
       INFO(name_of(on) << ", " << redco::name_of(type) << ", level " << zero.level);
       cost::setup run{.mesh = on, .load = {2, 8}, .compute = type};
-      run.zero = zero.level;
-      run.zero_owner = zero.level == 0 ? redco::shape::zero_owner::element : zero.owner;
-      run.zero_shared_over = zero.shared_over;
-      run.gradient_bucket = 512;
+      run.zero.level = zero.level;
+      run.zero.owner = zero.level == 0 ? redco::shape::zero_owner::element : zero.owner;
+      run.zero.shared_over = zero.shared_over;
+      run.zero.bucket = 512;
       zero.bucket = 512;
       cost::memory const plan = cost::cost_of(descended{}, adamw{}, run).memory;
       held_bytes const held = measured(on, type, zero);
@@ -221,8 +221,8 @@ TEST_CASE("a rank with some experts holds a share of the state, to the byte as p
 TEST_CASE("ranks along ep share dense state only: the experts' state is divided by dp alone") {
   auto const slots = [](mesh const& on, int level, redco::shape::axes over = redco::shape::token_axes) {
     cost::setup run{.mesh = on, .load = {2, 8}};
-    run.zero = level;
-    run.zero_shared_over = over;
+    run.zero.level = level;
+    run.zero.shared_over = over;
     return cost::cost_of(descended{}, adamw{}, run).memory.optimizer;
   };
   std::int64_t dense = 0, experts = 0;
@@ -266,10 +266,10 @@ redco::shape::axes several(mesh const& on, redco::shape::axes over) {
 
 traffic_over planned_shares(mesh const& on, redco::shape::zero const& zero) {
   cost::setup run{.mesh = on, .load = {2, 9}, .compute = dtype::f64};
-  run.zero = zero.level;
-  run.zero_owner = zero.owner;
-  run.zero_shared_over = zero.shared_over;
-  run.gradient_bucket = zero.bucket;
+  run.zero.level = zero.level;
+  run.zero.owner = zero.owner;
+  run.zero.shared_over = zero.shared_over;
+  run.zero.bucket = zero.bucket;
   traffic_over planned;
   for (cost::message_total const& one : cost::cost_of(descended{}, adamw{}, run).messages)
     if (one.calls > 0 &&

@@ -52,8 +52,8 @@ TEST_CASE("buckets that wait for their sum hold as many bytes as planned, and ar
       for (std::int64_t const bucket : {64, 256, 2048, 1 << 20}) {
         INFO(stage_test::name_of(on) << " " << name_of(type) << " in buckets of " << bucket);
         cost::setup run{.mesh = on, .load = {2, 8}, .compute = type};
-        run.zero = 2;
-        run.gradient_bucket = bucket;
+        run.zero.level = 2;
+        run.zero.bucket = bucket;
         std::int64_t const planned = cost::cost_of(tied, adamw{}, run).memory.gradient_buckets;
         std::vector<std::int64_t> found(static_cast<std::size_t>(on.ranks()));
         comm::run_ranks(on, settings, [&](rank_context& me) {

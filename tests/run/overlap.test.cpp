@@ -263,7 +263,7 @@ TEST_CASE("a step counts as many messages as its plan has buckets") {
     fit_result const result =
         one.fit(numbers(12), {.max_steps = 3, .global_batch = 4, .save_last = false, .save_argmin = {}});
     redco::cost::setup const s{
-        .mesh = on, .load = {.batch = 2, .sequence = 9}, .compute = dtype::f64, .gradient_bucket = bytes};
+        .mesh = on, .load = {.batch = 2, .sequence = 9}, .compute = dtype::f64, .zero = {.bucket = bytes}};
     cost::message_total const& planned = cost_of(tied, adamw{}, s).messages[cost::messages::gradients];
     CHECK(planned.calls == (bytes == 0 ? 1 : bytes == 1'000'000 ? 2 : (planned.payload_bytes + bytes - 1) / bytes));
     for (run::step_measure const& rank : result.measures) {

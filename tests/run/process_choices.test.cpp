@@ -47,8 +47,8 @@ TEST_CASE("processes whose programs, libtorch or options differ do not agree") {
 
 TEST_CASE("processes whose choices for their machines differ do not agree") {
   process_choices const own{.mesh = {.dp = 4, .tp = 2},
+                            .zero = {.bucket = 24},
                             .compute = redco::dtype::f64,
-                            .gradient_bucket = 24,
                             .shards_span_processes = true,
                             .threads = 5,
                             .instruction_set = "AVX2",
@@ -64,7 +64,7 @@ TEST_CASE("processes whose choices for their machines differ do not agree") {
   CHECK(differs([](process_choices& c) { c.mesh = {.dp = 2, .tp = 4}; }).starts_with(prefix + "mesh is 4x2 and 2x4"));
   CHECK(differs([](process_choices& c) {
           c.mesh = {.dp = 2, .ds = 2, .tp = 2};
-          c.zero_shared_over = redco::shape::axis::ds | redco::shape::axis::ep;
+          c.zero.shared_over = redco::shape::axis::ds | redco::shape::axis::ep;
         }) == prefix + "replicas of a group (--zero-within) is 4 and 2");
   CHECK(differs([](process_choices& c) { c.device = c10::DeviceType::CUDA; }) ==
         prefix + "device (--device) is cpu and cuda");
@@ -72,8 +72,7 @@ TEST_CASE("processes whose choices for their machines differ do not agree") {
         prefix + "dtype (--dtype) is f64 and bf16");
   CHECK(differs([](process_choices& c) { c.kernels = redco::tensors::kernel_set::composed; }) ==
         prefix + "REDCO_KERNELS is fastest and composed");
-  CHECK(differs([](process_choices& c) { c.gradient_bucket = 0; }) ==
-        prefix + "bytes of a gradient bucket is 24 and 0");
+  CHECK(differs([](process_choices& c) { c.zero.bucket = 0; }) == prefix + "bytes of a gradient bucket is 24 and 0");
   CHECK(differs([](process_choices& c) { c.overlaps_shards = true; }) ==
         prefix + "overlap of messages between shards is off and on");
   CHECK(differs([](process_choices& c) { c.threads = 4; }) == prefix + "threads of a rank (--threads) is 5 and 4");

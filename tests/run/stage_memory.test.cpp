@@ -77,7 +77,7 @@ std::vector<std::int64_t> measured(cost::setup const& s) {
   comm::run_ranks(s.mesh, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
     auto const counter = std::make_shared<redco::tensors::memory_counter>();
     redco::tensors::memory_counter::scope const counting(counter);
-    shard::dynamic_plan const plan = plan_of(model, me.mesh, {}, s.chunks_per_stage);
+    shard::dynamic_plan const plan = plan_of(model, me.mesh, {}, s.stages.chunks_per_stage);
     run::trained_network<gpt2> net(model, plan, adamw{.lr = 0.1}, dtype::f32, 3, me.rank, {});
     net.store.publish();
     for (int step = 0; step < 2; ++step) {
@@ -86,7 +86,7 @@ std::vector<std::int64_t> measured(cost::setup const& s) {
                              {.micro_batches = s.micro_batches,
                               .rounds = s.micro_batches,
                               .full_rounds = s.micro_batches,
-                              .schedule = s.schedule});
+                              .schedule = s.stages.schedule});
       token_work work(net, me, s.recompute);
       one.run(work, {step, 2});
     }
@@ -115,8 +115,8 @@ TEST_CASE("the measured peak of each stage is at most 3 % below and 1 % above th
         s.recompute = recompute;
         s.micro_batches = rounds * stages;
         s.prefetch = 0;
-        s.schedule = kind;
-        s.chunks_per_stage = kind == pipeline_kind::interleaved ? 2 : 1;
+        s.stages.schedule = kind;
+        s.stages.chunks_per_stage = kind == pipeline_kind::interleaved ? 2 : 1;
         auto const planned =
             cost::stage_costs(shard::facts_of(model, s.load), optimizer::demands_of(adamw{.lr = 0.1}), s);
         std::vector<std::int64_t> const peaks = measured(s);

@@ -220,7 +220,7 @@ TEST_CASE("optimizers that update whole matrices and other levels are refused by
     CHECK(other.reason.starts_with("--zero " + std::to_string(level)));
   }
   cost::setup run{.mesh = {.dp = 2}, .load = {2, 8}};
-  run.zero = 1;
+  run.zero.level = 1;
   CHECK(code_of([&] { static_cast<void>(cost::cost_of(tied, optimizer::muon{}, run)); }) == 64);
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("a rank holds a share of gradients, masters and optimizer state, to th
       for (int const level : {0, 1, 2}) {
         INFO(name_of(on) << ", " << redco::name_of(type) << ", level " << level);
         cost::setup run{.mesh = on, .load = {2, 8}, .compute = type};
-        run.zero = level;
+        run.zero.level = level;
         cost::memory const plan = cost::cost_of(tied, adamw{}, run).memory;
         held_bytes const held = measured(on, type, level);
         CHECK(held.parameters == plan.parameters);
@@ -86,7 +86,7 @@ TEST_CASE("a rank holds a share of gradients, masters and optimizer state, to th
       }
   cost::setup run{.mesh = {.dp = 4}, .load = {2, 8}, .compute = dtype::bf16};
   std::int64_t const whole = cost::cost_of(tied, adamw{}, run).memory.optimizer;
-  run.zero = 1;
+  run.zero.level = 1;
   CHECK(cost::cost_of(tied, adamw{}, run).memory.optimizer < whole / 4 + 16);
 }
 
@@ -111,10 +111,10 @@ TEST_CASE("the most bytes that a step holds fall by the bytes of the shares that
       INFO(redco::name_of(type) << ", " << replicas << " replicas");
       cost::setup run{.mesh = {.dp = replicas}, .load = {2, 8}, .compute = type};
       std::int64_t const whole = cost::cost_of(tied, adamw{}, run).memory.persistent(), most = peak(type, replicas, 0);
-      run.gradient_bucket = 256;
+      run.zero.bucket = 256;
       for (int const level : {1, 2}) {
         INFO("level " << level);
-        run.zero = level;
+        run.zero.level = level;
         cost::memory const plan = cost::cost_of(tied, adamw{}, run).memory;
         // Buckets may be in memory at the moment with the most bytes.
         std::int64_t const buckets = whole - plan.persistent() - (most - peak(type, replicas, level));
@@ -142,7 +142,7 @@ TEST_CASE("frozen masters stay whole, and only trained parameters have shares") 
   with_lora<gpt2> const lora{{tied.config, {.rank = 2, .targets = "qkv,down"}}};
   cost::setup run{.mesh = on, .load = {2, 8}, .compute = dtype::bf16};
   cost::memory const whole = cost::cost_of(lora, adamw{}, run).memory;
-  run.zero = 1;
+  run.zero.level = 1;
   cost::memory const shares = cost::cost_of(lora, adamw{}, run).memory;
   std::int64_t const trained = whole.optimizer / 8;
   CHECK(shares.masters == whole.masters - trained / 2 * 4);
@@ -160,12 +160,15 @@ owned_bytes measured_owners(cost::setup const& run, Optimizer const& optimizer) 
   mesh const& on = run.mesh;
   std::vector<owned_bytes> found(static_cast<std::size_t>(on.ranks()));
   comm::run_ranks(on, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
-    run::trained_network<gpt2> const net(
-        tied, plan_of(tied, me.mesh), optimizer, run.compute, 3, me.rank, {}, redco::tensors::cpu_device(),
-        {.level = run.zero, .bucket = 512, .shared_over = run.zero_shared_over, .owner = shape::zero_owner::whole});
+    run::trained_network<gpt2> const net(tied, plan_of(tied, me.mesh), optimizer, run.compute, 3, me.rank, {},
+                                         redco::tensors::cpu_device(),
+                                         {.level = run.zero.level,
+                                          .bucket = 512,
+                                          .shared_over = run.zero.shared_over,
+                                          .owner = shape::zero_owner::whole});
     auto const bytes = [](at::Tensor const& x) { return static_cast<std::int64_t>(x.storage().nbytes()); };
     owned_bytes& held = found[static_cast<std::size_t>(me.rank)];
-    held.parameters = bytes(run.zero == 3 ? net.store.kept_values() : net.store.values());
+    held.parameters = bytes(run.zero.level == 3 ? net.store.kept_values() : net.store.values());
     held.gradients = bytes(net.store.gradients());
     if (net.store.has_masters()) held.masters = bytes(net.store.kept_masters());
     for (update::segment const& s : net.segments)
@@ -184,12 +187,12 @@ TEST_CASE("owners of whole matrices hold as many bytes as planned, with padding"
          {mesh{.dp = 2}, {.dp = 3}, {.dp = 7}, {.dp = 2, .tp = 2}, {.dp = 2, .ds = 2}, {.dp = 2, .ds = 3}}) {
       auto const check = [&](auto const& optimizer) {
         cost::setup run{.mesh = on, .load = {2, 8}, .compute = type};
-        if (on.ds > 1) run.zero_shared_over = shape::axis::ds | shape::axis::ep;
+        if (on.ds > 1) run.zero.shared_over = shape::axis::ds | shape::axis::ep;
         std::int64_t const all = cost::cost_of(tied, optimizer, run).memory.optimizer;
-        run.zero_owner = shape::zero_owner::whole;
-        run.gradient_bucket = 512;
-        for (run.zero = 1; run.zero <= 3; ++run.zero) {
-          INFO(name_of(on) << " " << redco::name_of(type) << " " << optimizer.name << " level " << run.zero);
+        run.zero.owner = shape::zero_owner::whole;
+        run.zero.bucket = 512;
+        for (run.zero.level = 1; run.zero.level <= 3; ++run.zero.level) {
+          INFO(name_of(on) << " " << redco::name_of(type) << " " << optimizer.name << " level " << run.zero.level);
           cost::memory const plan = cost::cost_of(tied, optimizer, run).memory;
           owned_bytes const held = measured_owners(run, optimizer);
           CHECK(held.parameters == plan.parameters);
@@ -205,13 +208,13 @@ TEST_CASE("owners of whole matrices hold as many bytes as planned, with padding"
     }
   cost::setup run{.mesh = {.dp = 2}, .load = {2, 8}};
   std::int64_t const all = cost::cost_of(tied, muon{}, run).memory.optimizer;
-  run.zero = 1;
-  run.zero_owner = shape::zero_owner::whole;
+  run.zero.level = 1;
+  run.zero.owner = shape::zero_owner::whole;
   // Four equal blocks have two owners.
   CHECK(cost::cost_of(tied, muon{}, run).memory.optimizer <= all / 2 + 8);
   // The matrices of one block have other owners than those of the next.
   cost::memory const whole = cost::cost_of(tied, muon{}, {.mesh = {.dp = 2}, .load = {2, 8}}).memory;
-  run.zero = 3;
+  run.zero.level = 3;
   cost::memory const shares = cost::cost_of(tied, muon{}, run).memory;
   CHECK(shares.optimizer <= all / 2 + 8);
   CHECK(shares.parameters <= whole.parameters / 2 + 64);
@@ -222,9 +225,9 @@ TEST_CASE("gradients of owned matrices wait for their sum block by block, in as 
   for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}}) {
     INFO(name_of(on));
     cost::setup run{.mesh = on, .load = {2, 8}};
-    run.zero = 2;
-    run.zero_owner = shape::zero_owner::whole;
-    run.gradient_bucket = 512;
+    run.zero.level = 2;
+    run.zero.owner = shape::zero_owner::whole;
+    run.zero.bucket = 512;
     cost::memory const memory = cost::cost_of(tied, muon{}, run).memory;
     std::int64_t const planned = memory.gradient_buckets;
     CHECK(planned < memory.parameters / 2);  // the layers outside blocks, and one of four blocks

@@ -65,8 +65,8 @@ void check_state(Model const& model, mesh const& on) {
   for (dtype const type : {dtype::f64, dtype::f32, dtype::bf16}) {
     INFO(name_of(on) << ", " << redco::name_of(type));
     cost::setup run{.mesh = on, .load = {2, 8}, .compute = type};
-    run.gradient_bucket = 512;
-    run.zero = 3;
+    run.zero.bucket = 512;
+    run.zero.level = 3;
     cost::memory const plan = cost::cost_of(model, adamw{}, run).memory;
     held_bytes const held = measured(model, on, type);
     CHECK(held.gradients == plan.gradients);
@@ -152,11 +152,11 @@ void check_peak(Model const& model, mesh const& on, dtype type, std::int64_t kee
   auto const measures = peak_test::measured_steps(model, where, rows, length, micro_batches);
   cost::setup run{.mesh = on, .load = {rows, length}, .compute = type, .recompute = recompute};
   run.micro_batches = micro_batches;
-  run.gradient_bucket = on.pp == 1 ? 4 << 20 : 0;
-  run.zero = level;
-  run.zero_owner = owner;
-  run.zero_keep = keep;
-  run.zero_overlaps = overlap;
+  run.zero.bucket = on.pp == 1 ? 4 << 20 : 0;
+  run.zero.level = level;
+  run.zero.owner = owner;
+  run.zero.keep = keep;
+  run.zero.overlaps = overlap;
   cost::rank_cost const plan = cost::cost_of(model, adamw{}, run);
   std::int64_t const planned = plan.memory.peak();
   // A plan counts the matrices of a block that wait for their sum, and those whose sum overlaps, in

@@ -46,8 +46,8 @@ static_assert(redco::cost::cost_of<demo>(redco::sgd{}, {}).memory.optimizer == 0
 // so that 72 d^2 become 75 d^2; two numbers pad both tables.
 constexpr redco::cost::memory owned(int replicas, int level = 1) {
   redco::cost::setup run{.mesh = {.dp = replicas}, .load = {16, 256}};
-  run.zero = level;
-  run.zero_owner = redco::shape::zero_owner::whole;
+  run.zero.level = level;
+  run.zero.owner = redco::shape::zero_owner::whole;
   return redco::cost::cost_of<demo>(redco::optimizer::muon{}, run).memory;
 }
 static_assert(owned(2).parameters == 4 * numbers && owned(2).gradients == 4 * numbers);
@@ -118,12 +118,13 @@ static_assert(two.messages[messages::loss].calls == 4 * 2 &&
 static_assert(two.messages[messages::gradients].payload_bytes == two.memory.gradients);
 // Buckets of 4 MiB: ten and a part for matrices and tables, and one for all biases and norms.
 constexpr auto in_buckets = redco::cost::cost_of<demo>(
-    redco::adamw{}, {.mesh = {.dp = 2}, .load = {8, 256}, .gradient_bucket = redco::shape::MiB(4)});
+    redco::adamw{}, {.mesh = {.dp = 2}, .load = {8, 256}, .zero = {.bucket = redco::shape::MiB(4)}});
 static_assert(in_buckets.messages[messages::gradients].calls == 11 + 1 &&
               in_buckets.messages[messages::gradients].payload_bytes == 4 * numbers &&
               in_buckets.messages[messages::gradients].wire_bytes == 4 * numbers);
 // Two replicas keep shares: a reduce-scatter, a gather, and a norm over all ranks.
-constexpr auto shares = redco::cost::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 2}, .load = {8, 256}, .zero = 1});
+constexpr auto shares =
+    redco::cost::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 2}, .load = {8, 256}, .zero = {.level = 1}});
 static_assert(shares.memory.optimizer == 4 * numbers && shares.memory.gradients == 4 * numbers &&
               shares.memory.shares_workspace == 2 * numbers);
 static_assert(shares.messages[messages::gradients].calls == 0 &&
@@ -135,7 +136,8 @@ static_assert(shares.memory.peak() <
               redco::cost::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 2}, .load = {8, 256}}).memory.peak());
 // With shares of the parameters, both buckets of a block are gathered for forward and backward, but
 // once for the last block. Tables and the last norm, in one bucket, are gathered once.
-constexpr auto by_block = redco::cost::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 2}, .load = {8, 256}, .zero = 3});
+constexpr auto by_block =
+    redco::cost::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 2}, .load = {8, 256}, .zero = {.level = 3}});
 constexpr std::int64_t gathers_of(redco::cost::messages const& all) {
   for (redco::cost::message_total const& one : all)
     if (one.purpose == messages::name_of_parameters) return one.calls;

@@ -63,7 +63,7 @@ static_assert(adds_up());
 // Micro-batches in flight: 1F1B has fewer on later stages, GPipe has all, ZB-H1 as many as stages.
 constexpr bool in_flight(pipeline_kind kind, std::int64_t micro_batches, int first, int second, int third) {
   setup s = run;
-  s.schedule = kind;
+  s.stages.schedule = kind;
   s.micro_batches = micro_batches;
   auto const all = stages<gpt2>(s);
   return all[0].in_flight == first && all[1].in_flight == second && all[2].in_flight == third;
@@ -94,8 +94,8 @@ static_assert(three.backward[1] > three.activations[1] / 2);
 constexpr setup two_chunks = [] {
   setup s = run;
   s.micro_batches = 3;
-  s.schedule = pipeline_kind::interleaved;
-  s.chunks_per_stage = 2;
+  s.stages.schedule = pipeline_kind::interleaved;
+  s.stages.chunks_per_stage = 2;
   return s;
 }();
 constexpr auto of_chunks = [] {
@@ -120,7 +120,7 @@ static_assert(of_chunks.parameters == redco::cost::cost_of<gpt2>(redco::adamw{},
 // In a V, the first stage holds the tied table once, and no message passes the cut inside the last.
 constexpr auto in_v = [] {
   setup s = two_chunks;
-  s.schedule = pipeline_kind::v_half;
+  s.stages.schedule = pipeline_kind::v_half;
   auto const all = stages<gpt2>(s);
   struct kept {
     std::int64_t parameters, sent, tied;
@@ -165,9 +165,9 @@ constexpr redco::t5 t5{
     {.vocab = 96, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 2}};
 constexpr setup t5_run = [] {
   setup s{.mesh = {.pp = 3}, .load = {2, 8, 10}, .micro_batches = 2};
-  s.stages.push(1);
-  s.stages.push(3);
-  s.stages.push(4);
+  s.stages.cuts.push(1);
+  s.stages.cuts.push(3);
+  s.stages.cuts.push(4);
   return s;
 }();
 constexpr std::int64_t source = 2 * 10 * 48 * f32, target = 2 * 8 * 48 * f32;

@@ -58,25 +58,25 @@ constexpr void check_setup(setup const& s) {
   check_load(s.load);
   check_count("the number of micro-batches", s.micro_batches, 1);
   check_count("the number of batches prepared ahead (prefetch)", s.prefetch, 0);
-  check_count("the bytes of a gradient bucket", s.gradient_bucket, 0);
-  shape::check_zero(s.zero, s.zero_keep);
-  shape::check_zero_owner(s.zero_owner, s.zero);
-  check_count("the number of chunks per pipeline stage", s.chunks_per_stage, 1);
+  check_count("the bytes of a gradient bucket", s.zero.bucket, 0);
+  shape::check_zero(s.zero.level, s.zero.keep);
+  shape::check_zero_owner(s.zero.owner, s.zero.level);
+  check_count("the number of chunks per pipeline stage", s.stages.chunks_per_stage, 1);
 }
 
 /// Throws `error` with exit code 64 if replicas keep shares of the elements of matrices that the
 /// optimizer updates as a whole.
 constexpr void check_zero(optimizer::demands const& demands, setup const& s) {
-  if (s.zero > 0 && s.zero_owner == shape::zero_owner::element && s.mesh.size(shape::token_axes) > 1 &&
+  if (s.zero.level > 0 && s.zero.owner == shape::zero_owner::element && s.mesh.size(shape::token_axes) > 1 &&
       (demands.gathers || demands.factors))
-    throw error(exit_code::usage, "zero " + std::to_string(s.zero) +
+    throw error(exit_code::usage, "zero " + std::to_string(s.zero.level) +
                                       ": the optimizer updates whole matrices, and each replica would keep a share "
                                       "of their elements; choose --zero-owner whole, or another optimizer");
 }
 
 /// Returns the run `s` with what the optimizer demands of its layout.
 constexpr setup demanded(setup s, optimizer::demands const& demands) {
-  s.zero_owns_all = demands.factors;
+  s.zero.owns_all = demands.factors;
   return s;
 }
 
@@ -92,11 +92,13 @@ constexpr fact::message_fact const* first_between_replicas(fact::program const& 
 /// run's schedule.
 constexpr bool has_schedule(setup const& s, std::int64_t micro_batches) {
   if (s.mesh.pp == 1) return true;
-  std::int64_t const chunks = std::int64_t{s.mesh.pp} * s.chunks_per_stage;
+  std::int64_t const chunks = std::int64_t{s.mesh.pp} * s.stages.chunks_per_stage;
   if (s.table != nullptr)
     return static_cast<std::int64_t>(s.table->stages()) == s.mesh.pp &&
            static_cast<std::int64_t>(s.table->chunks()) == chunks && s.table->micro_batches == micro_batches;
-  return schedule::refusal_of({s.schedule, s.mesh.pp, static_cast<int>(micro_batches), s.chunks_per_stage}).empty();
+  return schedule::refusal_of(
+             {s.stages.schedule, s.mesh.pp, static_cast<int>(micro_batches), s.stages.chunks_per_stage})
+      .empty();
 }
 
 /// Throws `error` with exit code 64 unless has_schedule() returns true.
@@ -108,13 +110,15 @@ constexpr void check_schedule(setup const& s, std::int64_t micro_batches) {
                 "the schedule has " + number(static_cast<std::int64_t>(s.table->stages()), " stages, ") +
                     number(static_cast<std::int64_t>(s.table->chunks()), " chunks of blocks and ") +
                     number(s.table->micro_batches, " micro-batches, the run ") + number(s.mesh.pp, ", ") +
-                    number(std::int64_t{s.mesh.pp} * s.chunks_per_stage, " and ") +
+                    number(std::int64_t{s.mesh.pp} * s.stages.chunks_per_stage, " and ") +
                     number(micro_batches, ": give a run with the numbers of the schedule"));
-  schedule::pipeline_shape const shape{s.schedule, s.mesh.pp, static_cast<int>(micro_batches), s.chunks_per_stage};
-  throw error(exit_code::usage, "the schedule " + std::string(schedule::pipeline_kind_texts.text_of(s.schedule)) + " " +
+  schedule::pipeline_shape const shape{s.stages.schedule, s.mesh.pp, static_cast<int>(micro_batches),
+                                       s.stages.chunks_per_stage};
+  throw error(exit_code::usage, "the schedule " +
+                                    std::string(schedule::pipeline_kind_texts.text_of(s.stages.schedule)) + " " +
                                     std::string(schedule::refusal_of(shape)) + ", but there are " +
                                     number(s.mesh.pp, " stages, ") + number(micro_batches, " micro-batches and ") +
-                                    number(s.chunks_per_stage, " chunks per stage"));
+                                    number(s.stages.chunks_per_stage, " chunks per stage"));
 }
 
 /// Throws `error` with exit code 64 if no outermost `repeat` of the model has a block in the range

@@ -24,7 +24,7 @@ constexpr void check_run(fact::program const& facts, optimizer::demands const& d
   check_schedule(s, s.table != nullptr ? s.table->micro_batches : s.mesh.pp);
   check_recomputed(facts, s.recompute);
   check_zero(demands, s);
-  check_kept_blocks(facts, s.zero_keep);
+  check_kept_blocks(facts, s.zero.keep);
   check_magnitude(facts, demands, s);
 }
 

@@ -33,8 +33,8 @@ constexpr budget_check check_budget() {
       (Mesh.cp > 1 && !shard::divides_sequences<Model>))
     return {Mesh};
   setup run{Mesh, Load, Compute, Recompute};
-  run.zero = Zero;
-  run.zero_owner = Owner;
+  run.zero.level = Zero;
+  run.zero.owner = Owner;
   memory const m = cost_of<Model>(Optimizer, run).memory;
   return {Mesh,
           mib_above(m.peak()),

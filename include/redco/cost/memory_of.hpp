@@ -100,7 +100,7 @@ namespace redco::cost {
 constexpr memory memory_of(simulation const& of, optimizer::demands const& demands) {
   setup const& s = of.run();
   memory m;
-  detail::shared_buffers const buffers(of.program().parameters, s, demands.factors);
+  detail::shared_buffers const buffers(of.program().parameters, s);
   if (buffers.parts.empty()) detail::add_parameters(m, of.program().parameters, demands, s);
   else detail::add_shared(m, buffers, demands, s);
   if (!buffers.places.empty()) detail::add_owned(m, buffers, of.program().parameters, demands, s);

@@ -255,7 +255,7 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
   row(messages::gradients, messages::name_of_gradients, shape::token_axes);
   row(messages::shared_gradients, "gradients of shared parts", shape::axis::tp);
   row(messages::loss_total, "loss and count", shape::every_axis);
-  detail::shared_buffers const buffers(of.program().parameters, s, demands.factors);
+  detail::shared_buffers const buffers(of.program().parameters, s);
   bool const shares = !buffers.parts.empty();
   row(messages::norm_of_gradients, "gradient norm", shares ? shape::every_axis : shape::model_axes);
 
@@ -274,7 +274,7 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
   auto const total = [&](std::string_view purpose, shape::axes over, shape::collective kind) -> message_total& {
     return m.total({{}, purpose, over, kind, s.mesh.size(over)});
   };
-  detail::sums_of_gradients(flat, s.gradient_bucket, [&](shape::axes over, std::int64_t times, std::int64_t of_one) {
+  detail::sums_of_gradients(flat, s.zero.bucket, [&](shape::axes over, std::int64_t times, std::int64_t of_one) {
     count(over == shape::token_axes ? m.all[messages::gradients]
                                     : total(messages::name_of_gradients, over, shape::collective::all_reduce),
           times, of_one);
@@ -294,7 +294,7 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
         count(total(messages::name_of_parameters, one.over, shape::collective::all_gather), gathers, bytes);
     }
   }
-  shape::axes const copied_over = shape::token_axes.without(s.zero_shared_over);
+  shape::axes const copied_over = shape::token_axes.without(s.zero.shared_over);
   if (shares && !copied_over.empty() && buffers.zero.sums_in_backward())
     count(total(messages::name_of_gradients, copied_over, shape::collective::all_reduce), 1,
           buffers.kept_by_first() * shape::size_of(s.compute));

@@ -66,21 +66,17 @@ inline std::vector<int> levels_of(mesh const& on, search_space const& space, fac
   return levels;
 }
 
-/// An order of the micro-batches of pipeline stages that a run accepts.
-struct stage_order {
-  schedule::pipeline_kind kind = schedule::pipeline_kind::one_f_one_b;
-  int chunks_per_stage = 1;
-};
-
-/// Returns the orders that a search tries on the mesh `on`, those with the fewest chunks first.
-inline std::vector<stage_order> orders_of(mesh const& on, fact::program const& facts) {
+/// Returns the settings of pipeline stages that a search tries on the mesh `on`, those with the
+/// fewest chunks first. The blocks of the chunks are left open.
+inline std::vector<stage_settings> stages_of(mesh const& on, fact::program const& facts) {
   if (on.pp == 1) return {{}};
-  std::vector<stage_order> orders{{}, {schedule::pipeline_kind::gpipe, 1}};
+  std::vector<stage_settings> all{{}, {.schedule = schedule::pipeline_kind::gpipe}};
   std::int64_t const most =
       std::min<std::int64_t>(std::ssize(shard::work_of_blocks(facts)), shape::stage_cuts::most_chunks);
   for (int const chunks : {2, 4, 8})
-    if (std::int64_t{on.pp} * chunks <= most) orders.push_back({schedule::pipeline_kind::interleaved, chunks});
-  return orders;
+    if (std::int64_t{on.pp} * chunks <= most)
+      all.push_back({.schedule = schedule::pipeline_kind::interleaved, .chunks_per_stage = chunks});
+  return all;
 }
 
 REDCO_INLINE std::vector<setup> runs_of(search_space const& space, fact::program const& facts,
@@ -97,25 +93,23 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, fact::program
     if (space.load.batch % on.dp != 0) continue;
     std::int64_t const share = space.load.batch / on.dp;
     shape::host_map const lies{on, space.hosts};
-    for (stage_order const& order : orders_of(on, facts)) {
-      shape::stage_cuts const cuts = shard::stages_of(facts, on, {}, order.chunks_per_stage);
+    for (stage_settings const& stages : stages_of(on, facts)) {
       setup run{.mesh = on,
                 .hosts = lies.hosts,
                 .overlap_shards = space.gradient_bucket > 0 && lies.parts(shape::axis::tp),
-                .schedule = order.kind,
-                .stages = cuts,
-                .chunks_per_stage = order.chunks_per_stage};
+                .stages = stages};
+      run.stages.cuts = shard::stages_of(facts, on, {}, stages.chunks_per_stage);
       for (int const level : levels) {
-        run.zero = level;
-        run.zero_keep = shape::zero{level}.shares_values() ? space.zero_keep : 0;
-        run.zero_owner = space.zero_owner;
+        run.zero.level = level;
+        run.zero.keep = shape::zero{level}.shares_values() ? space.zero_keep : 0;
+        run.zero.owner = space.zero_owner;
         // Replicas that keep shares sum after the stages have exchanged gradients, and at level 1,
         // owners of whole matrices sum after backward.
         bool const overlaps = lies.parts(shape::token_axes) && !(level > 0 && on.pp > 1) &&
                               space.zero_owner == shape::zero_owner::element;
         bool const sums_in_backward = shape::zero{level}.on(on).sums_in_backward();
-        run.gradient_bucket = sums_in_backward ? space.zero_bucket : overlaps ? space.gradient_bucket : 0;
-        run.zero_overlaps = level > 1 && lies.parts(shape::token_axes) && space.gradient_bucket > 0;
+        run.zero.bucket = sums_in_backward ? space.zero_bucket : overlaps ? space.gradient_bucket : 0;
+        run.zero.overlaps = level > 1 && lies.parts(shape::token_axes) && space.gradient_bucket > 0;
         for (std::int64_t const at_once : divisors_of(share)) {
           run.load = {at_once, space.load.sequence, space.load.source};
           run.micro_batches = share / at_once;

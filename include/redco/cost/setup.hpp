@@ -14,6 +14,17 @@
 
 namespace redco::cost {
 
+/// The settings of a run's pipeline stages.
+struct stage_settings {
+  /// Order in which pipeline stages compute their micro-batches
+  schedule::pipeline_kind schedule = schedule::pipeline_kind::one_f_one_b;
+  /// Blocks of each chunk of the pipeline stages; by default about equal work
+  shape::stage_cuts cuts = {};
+  int chunks_per_stage = 1;  ///< Number of chunks (consecutive blocks) of each pipeline stage
+
+  friend constexpr bool operator==(stage_settings const&, stage_settings const&) = default;
+};
+
 /// The settings of a run on which its cost depends.
 struct setup {
   redco::mesh mesh = {};
@@ -28,30 +39,14 @@ struct setup {
   /// Number of machines; 0: one per host. Decides which tensors pass between stages in parts.
   /// Processes of a run that share a machine count as several hosts.
   int machines = 0;
-  /// Bytes of gradients that are summed at once during backward; 0: all gradients are summed after
-  /// backward
-  std::int64_t gradient_bucket = 0;
-  int zero = 0;  ///< Level of ZeRO: state of which each replica keeps a share
-  shape::zero_owner zero_owner = shape::zero_owner::element;
-  /// True if the optimizer updates all parameters as a whole, so that with zero_owner::whole each
-  /// belongs to one replica. cost_of() sets it to what the optimizer demands.
-  bool zero_owns_all = false;
-  /// Mesh axes over whose ranks state is shared out; with --zero-within, the axes of one group
-  shape::axes zero_shared_over = shape::token_axes;
-  /// With level 3 of ZeRO, number of blocks whose gathered values stay in memory during a step
-  std::int64_t zero_keep = 0;
-  /// From level 2 of ZeRO on, true if sums of gradients and gathers of values overlap with
-  /// computation
-  bool zero_overlaps = false;
+  /// State that replicas share out, and sums of gradients in backward. cost_of() sets the member
+  /// owns_all to what the optimizer demands.
+  shape::zero zero = {};
   /// True if messages between tensor-parallel shards overlap with matrix products
   bool overlap_shards = false;
-  /// Order in which pipeline stages compute their micro-batches
-  schedule::pipeline_kind schedule = schedule::pipeline_kind::one_f_one_b;
-  /// Blocks of each chunk of the pipeline stages; by default about equal work
-  shape::stage_cuts stages = {};
-  int chunks_per_stage = 1;  ///< Number of chunks (consecutive blocks) of each pipeline stage
-  /// Order of a schedule file, in place of `schedule`; null for none. The table must outlive the
-  /// setup.
+  stage_settings stages = {};
+  /// Order of a schedule file, in place of `stages.schedule`; null for none. The table must outlive
+  /// the setup.
   schedule::pipeline_table const* table = nullptr;
 
   /// Returns the load of one rank for the model's program. The ranks along the mesh axis cp compute

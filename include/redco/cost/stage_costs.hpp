@@ -74,14 +74,14 @@ namespace redco::cost::detail {
 /// Returns the blocks of each chunk of the pipeline stages of a run. Throws `error` with exit code
 /// 64 if the model cannot be cut into these chunks.
 constexpr shape::stage_cuts cuts_of(fact::program const& facts, setup const& s) {
-  std::vector<std::int64_t> const work = shard::work_of_blocks(facts), asked = s.stages.lengths();
+  std::vector<std::int64_t> const work = shard::work_of_blocks(facts), asked = s.stages.cuts.lengths();
   auto const blocks = static_cast<std::int64_t>(work.size());
-  std::int64_t const chunks = std::int64_t{s.mesh.pp} * s.chunks_per_stage;
+  std::int64_t const chunks = std::int64_t{s.mesh.pp} * s.stages.chunks_per_stage;
   bool const fits = facts.has_cuttable_rows && s.mesh.pp <= shape::stage_cuts::most_stages && chunks <= blocks &&
                     chunks <= shape::stage_cuts::most_chunks;
   if (!fits || !(asked.empty() || shard::cuts_blocks(asked, blocks, chunks)))
-    return shard::stages_of(facts, s.mesh, asked, s.chunks_per_stage);
-  return asked.empty() ? shard::balanced_stages(work, static_cast<int>(chunks)) : s.stages;
+    return shard::stages_of(facts, s.mesh, asked, s.stages.chunks_per_stage);
+  return asked.empty() ? shard::balanced_stages(work, static_cast<int>(chunks)) : s.stages.cuts;
 }
 
 /// Returns the computations of the stages in a step with `micro_batches` micro-batches.
@@ -89,15 +89,15 @@ constexpr schedule::pipeline_table table_of(setup const& s, std::int64_t micro_b
   if (s.table != nullptr && s.table->micro_batches == micro_batches) return *s.table;
   return schedule::table_of(schedule::step_facts{.micro_batches = micro_batches,
                                                  .stages = s.mesh.pp,
-                                                 .schedule = s.schedule,
-                                                 .chunks_per_stage = s.chunks_per_stage});
+                                                 .schedule = s.stages.schedule,
+                                                 .chunks_per_stage = s.stages.chunks_per_stage});
 }
 
 /// Returns the number of micro-batches after which no later one raises the peak of a stage: all for
 /// GPipe and for a file. In other schedules, later micro-batches repeat the course of earlier ones.
 constexpr std::int64_t micro_batches_to_peak(setup const& s) {
-  if (s.table != nullptr || s.schedule == schedule::pipeline_kind::gpipe) return s.micro_batches;
-  return std::min<std::int64_t>(s.micro_batches, std::int64_t{4} * s.mesh.pp * s.chunks_per_stage);
+  if (s.table != nullptr || s.stages.schedule == schedule::pipeline_kind::gpipe) return s.micro_batches;
+  return std::min<std::int64_t>(s.micro_batches, std::int64_t{4} * s.mesh.pp * s.stages.chunks_per_stage);
 }
 
 /// Returns the bytes of a micro-batch. Every stage holds all of its tensors, because each stage
@@ -146,7 +146,7 @@ class stage_plan {
       edges_.push_back(edges_of(parts_[i], s, table_.stage_of, static_cast<int>(i)));
       bytes_.push_back(bytes_of(runs_[i], edges_[i]));
     }
-    if (s.zero >= 3)
+    if (s.zero.level >= 3)
       for (int stage = 0; stage < s.mesh.pp; ++stage) add_gathered(stage);
   }
   stage_plan(stage_plan const&) = delete;
@@ -168,9 +168,9 @@ class stage_plan {
     fact::program const own = fact::joined(parts);
     simulation const run(own, setup_);
     c.cost = {memory_of(run, demands), messages_of(run, demands), made, moved};
-    if (setup_.zero >= 3)
-      add_gathers(c.cost.messages, shared_buffers(own.parameters, setup_, setup_.zero_owns_all),
-                  table_of(setup_, setup_.micro_batches), cuts_, setup_, stage);
+    if (setup_.zero.level >= 3)
+      add_gathers(c.cost.messages, shared_buffers(own.parameters, setup_), table_of(setup_, setup_.micro_batches),
+                  cuts_, setup_, stage);
     stage_messages between(c.cost.messages, setup_, stage);
     for (stage_cost::chunk const& one : c.chunks) add_edges(c, between, one.index, stage);
     add_tied(between, whole_, cuts_, setup_, table_.stage_of, stage);

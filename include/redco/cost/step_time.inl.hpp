@@ -77,7 +77,7 @@ inline double saved_by_shards(std::array<concurrent_messages, messages::purposes
 /// computation, of which the fraction `backward` is backward.
 inline double saved_by_shares(concurrent_messages sums, concurrent_messages gathers, memory const& held,
                               setup const& run, double computes, double backward) {
-  shape::zero const zero = shape::zero{run.zero}.on(run.mesh);
+  shape::zero const zero = run.zero.on(run.mesh);
   double const rounds = static_cast<double>(run.micro_batches);
   sums.seconds /= rounds;
   sums.calls /= run.micro_batches;
@@ -96,7 +96,7 @@ namespace redco::cost {
 REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, machine const& on) {
   int const machines = detail::machines_of(run, on);
   int const ranks = run.mesh.ranks() / machines;
-  shape::zero const zero = shape::zero{run.zero}.on(run.mesh);
+  shape::zero const zero = run.zero.on(run.mesh);
   auto const all = [&](std::int64_t of_one) { return static_cast<double>(of_one) * ranks; };
   compute_speed const& speed = on.speed_of(run.compute, ranks);
   step_time t;
@@ -122,7 +122,7 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
     auto const index = static_cast<std::size_t>(&one - cost.messages.begin());
     // Groups of replicas sum their equal shares after backward.
     bool const after_backward =
-        run.zero_shared_over != shape::token_axes && one.collective == shape::collective::all_reduce;
+        run.zero.shared_over != shape::token_axes && one.collective == shape::collective::all_reduce;
     bool const gradients = one.purpose == messages::name_of_gradients && !after_backward,
                parameters = one.purpose == messages::name_of_parameters;
     bool const in_layers = index <= messages::statistics || index == messages::shared_gradients ||
@@ -140,15 +140,15 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
     double const computes = t.products + t.activations + t.weights + t.tensors;
     double const backward = 1 - static_cast<double>(cost.operations.forward) / all_products;
     if (run.overlap_shards) t.hidden += detail::saved_by_shards(of_shards, cost.operations, t.products / all_products);
-    if (run.gradient_bucket > 0 && !zero.sums_in_backward())
+    if (run.zero.bucket > 0 && !zero.sums_in_backward())
       t.hidden_once = of_gradients.saved_in_buckets(computes * backward / static_cast<double>(run.micro_batches));
     t.hidden += t.hidden_once;
-    if (run.zero_overlaps)
+    if (run.zero.overlaps)
       t.hidden += detail::saved_by_shares(of_gradients, of_parameters, cost.memory, run, computes, backward);
   }
   memory const& m = cost.memory;
   // With ZeRO, a rank updates the parameters of its share only.
-  int const shares = zero.level > 0 ? run.mesh.size(run.zero_shared_over) : 1;
+  int const shares = zero.level > 0 ? run.mesh.size(run.zero.shared_over) : 1;
   std::int64_t const gradients = zero.sums_in_backward() ? m.gradients : m.gradients / shares;
   std::int64_t const values = zero.shares_values() ? m.parameters : m.parameters / shares;
   t.update = all(values + gradients + m.masters + m.optimizer) / on.update_bytes_per_second;

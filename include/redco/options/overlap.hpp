@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/options/zero_within.hpp>
 #include <redco/log/text.hpp>
 #include <redco/shape/hosts.hpp>
 #include <redco/shape/mesh.hpp>
@@ -56,6 +57,16 @@ inline std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<boo
         "after backward; leave --overlap out, or give --zero 2");
   }
   return std::max<std::int64_t>(1, std::llround(mebibytes * 1024 * 1024 / 8)) * 8;
+}
+
+/// Returns what the replicas of a run share out. `asked`: level, owner and kept blocks; the other
+/// parameters decide the other members. Throws the errors of gradient_bucket().
+inline shape::zero zero_of(shape::zero asked, grouped_mesh const& on, int hosts, std::optional<bool> overlap,
+                           double mebibytes) {
+  asked.bucket = gradient_bucket(on.mesh, hosts, overlap, mebibytes, asked.level, asked.owner);
+  asked.overlaps = overlaps_replicas(on.mesh, hosts, overlap);
+  asked.shared_over = on.shared_over;
+  return asked;
 }
 
 }  // namespace redco::options

@@ -123,9 +123,9 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
   if (r.run.load.source > 0) j["run"]["source"] = r.run.load.source;
   bool const several = r.run.hosts > 1;
   if (several) j["run"]["hosts"] = r.run.hosts;
-  if (r.run.zero > 0) j["run"]["zero"] = r.run.zero;
-  if (r.run.zero_owner != shape::zero_owner::element) j["run"]["zero_owner"] = std::string(name_of(r.run.zero_owner));
-  if (r.run.zero_keep > 0) j["run"]["zero_keep"] = r.run.zero_keep;
+  if (r.run.zero.level > 0) j["run"]["zero"] = r.run.zero.level;
+  if (r.run.zero.owner != shape::zero_owner::element) j["run"]["zero_owner"] = std::string(name_of(r.run.zero.owner));
+  if (r.run.zero.keep > 0) j["run"]["zero_keep"] = r.run.zero.keep;
   if (r.answer) j["answer"] = detail::json_of(r, *r.answer);
   if (!r.stages.empty()) {
     j["run"].update({{"pp", r.run.mesh.pp}, {"schedule", detail::schedule_name(r)}});
@@ -196,7 +196,7 @@ REDCO_INLINE std::string report_html(shard_report const& r, std::string const& t
   item(std::to_string(s.micro_batches) + (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") +
        detail::examples_text(s.load));
   if (s.recompute.any()) item(detail::recomputed_text(s.recompute));
-  if (s.zero > 0) item(detail::zero_text(s));
+  if (s.zero.level > 0) item(detail::zero_text(s));
   text += "</ul>\n" + detail::html_answer(r) + detail::html_stages(r) + detail::html_bytes(r) + detail::html_phases(r) +
           detail::html_graph(r) + detail::html_parameters(r) + detail::html_messages(r) +
           std::string(detail::html_script) + "</body>\n</html>\n";

@@ -65,18 +65,14 @@ struct run_request {
   std::optional<bool> overlap = {};
   /// Size in MiB of the buckets in which gradients are summed
   double gradient_bucket = deployer_options().gradient_bucket;
-  int zero = 0;  ///< Level of ZeRO: state of which each replica keeps a share
-  shape::zero_owner zero_owner = shape::zero_owner::element;
+  /// State that replicas share out: level, owner and kept blocks. Mesh, hosts, `zero_within` and
+  /// `overlap` decide the other members.
+  shape::zero zero = {};
   std::string zero_within = "run";  ///< Replicas that share state out: run, host, or their number
-  /// With level 3 of ZeRO, number of blocks whose gathered values stay in memory during a step
-  std::int64_t zero_keep = 0;
   request_form form = request_form::mesh;
-  schedule::pipeline_kind schedule = schedule::pipeline_kind::one_f_one_b;
-  /// Number of blocks of each chunk of the pipeline stages; empty: about equal work
-  std::vector<std::int64_t> stages = {};
-  int chunks_per_stage = 1;
-  /// Order of a schedule file, in place of `schedule`; null for none. Must outlive the setups of
-  /// the run.
+  cost::stage_settings stages = {};
+  /// Order of a schedule file, in place of `stages.schedule`; null for none. Must outlive the
+  /// setups of the run.
   std::shared_ptr<schedule::pipeline_table const> table = {};
 
   /// Returns true if the number of ranks must stay constant when the number of model shards

@@ -20,20 +20,12 @@ namespace redco::report {
 REDCO_INLINE cost::setup setup_of(run_request const& asked) {
   cost::check_hosts(asked.mesh, asked.hosts);
   options::grouped_mesh const grouped =
-      options::mesh_with_shares(asked.zero_within, asked.mesh, asked.hosts, asked.zero);
+      options::mesh_with_shares(asked.zero_within, asked.mesh, asked.hosts, asked.zero.level);
   cost::setup run = setup_of(grouped.mesh, asked.load, asked.micro_batch, asked.compute, asked.recompute);
-  run.zero_shared_over = grouped.shared_over;
   run.hosts = asked.hosts;
-  run.schedule = asked.schedule;
-  run.stages = shape::stage_cuts::of(asked.stages);
-  run.chunks_per_stage = asked.chunks_per_stage;
+  run.stages = asked.stages;
   run.table = asked.table.get();
-  run.gradient_bucket = options::gradient_bucket(asked.mesh, asked.hosts, asked.overlap, asked.gradient_bucket,
-                                                 asked.zero, asked.zero_owner);
-  run.zero = asked.zero;
-  run.zero_owner = asked.zero_owner;
-  run.zero_keep = asked.zero_keep;
-  run.zero_overlaps = options::overlaps_replicas(asked.mesh, asked.hosts, asked.overlap);
+  run.zero = options::zero_of(asked.zero, grouped, asked.hosts, asked.overlap, asked.gradient_bucket);
   run.overlap_shards = options::overlaps_shards(
       asked.mesh, shape::host_map{asked.mesh, asked.hosts}.parts(shape::axis::tp), asked.overlap);
   return run;

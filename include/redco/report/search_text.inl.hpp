@@ -21,15 +21,16 @@ namespace redco::report::detail {
 /// model wrapped as redco::models::sequence_parallel.
 inline std::string flags_text(cost::found_plan const& best, cost::search_space const& space) {
   cost::setup const& run = best.run;
-  std::string const order = run.schedule == schedule::pipeline_kind::one_f_one_b
-                                ? ""
-                                : " --schedule " + std::string(schedule::pipeline_kind_texts.text_of(run.schedule));
+  std::string const order =
+      run.stages.schedule == schedule::pipeline_kind::one_f_one_b
+          ? ""
+          : " --schedule " + std::string(schedule::pipeline_kind_texts.text_of(run.stages.schedule));
   std::string const chunks =
-      run.chunks_per_stage > 1 ? " --chunks-per-stage " + std::to_string(run.chunks_per_stage) : "";
+      run.stages.chunks_per_stage > 1 ? " --chunks-per-stage " + std::to_string(run.stages.chunks_per_stage) : "";
   return "--mesh " + options::to_text(run.mesh) + order + chunks +
-         (run.zero > 0 ? " --zero " + std::to_string(run.zero) : "") +
-         (run.zero_owner == shape::zero_owner::whole ? " --zero-owner whole" : "") +
-         (run.zero_keep > 0 ? " --zero-keep " + std::to_string(run.zero_keep) : "") + " --dtype " +
+         (run.zero.level > 0 ? " --zero " + std::to_string(run.zero.level) : "") +
+         (run.zero.owner == shape::zero_owner::whole ? " --zero-owner whole" : "") +
+         (run.zero.keep > 0 ? " --zero-keep " + std::to_string(run.zero.keep) : "") + " --dtype " +
          std::string(name_of(run.compute)) +
          (run.recompute.any() ? " --recompute " + options::to_text(run.recompute) : "") + " --global-batch " +
          std::to_string(space.load.batch) + " --micro-batch " + std::to_string(run.load.batch) +
@@ -44,8 +45,8 @@ inline constexpr std::string_view untried =
 /// 2", or "-" for one stage.
 inline std::string order_text(cost::setup const& run) {
   if (run.mesh.pp == 1) return "-";
-  std::string const kind{schedule::pipeline_kind_texts.text_of(run.schedule)};
-  return run.chunks_per_stage > 1 ? kind + " " + std::to_string(run.chunks_per_stage) : kind;
+  std::string const kind{schedule::pipeline_kind_texts.text_of(run.stages.schedule)};
+  return run.stages.chunks_per_stage > 1 ? kind + " " + std::to_string(run.stages.chunks_per_stage) : kind;
 }
 
 /// A table of plans, one per row. It has a column for the schedule if a plan has pipeline stages,
@@ -56,7 +57,7 @@ class plan_table {
     for (cost::found_plan const& p : plans_) {
       mesh_ = std::max(mesh_, options::to_text(p.run.mesh).size() + 2);
       has_stages_ = has_stages_ || p.run.mesh.pp > 1;
-      has_zero_ = has_zero_ || p.run.zero > 0;
+      has_zero_ = has_zero_ || p.run.zero.level > 0;
     }
   }
 
@@ -65,7 +66,7 @@ class plan_table {
         row("mesh", "schedule", "zero", "micro-batch", "dtype", "recompute", "tokens", "peak", "step time");
     for (cost::found_plan const& p : plans_)
       all +=
-          row(options::to_text(p.run.mesh), order_text(p.run), std::to_string(p.run.zero),
+          row(options::to_text(p.run.mesh), order_text(p.run), std::to_string(p.run.zero.level),
               std::to_string(p.run.load.batch), std::string(name_of(p.run.compute)), options::to_text(p.run.recompute),
               p.sequence_parallel ? "split" : "all", bytes_text(p.peak), seconds_text(p.time.total()));
     return all;

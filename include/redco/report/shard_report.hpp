@@ -64,7 +64,7 @@ template <model M, class Optimizer>
 report::shard_report report_of(M const& m, Optimizer const& optimizer, cost::setup const& run,
                                std::int64_t budget = 0) {
   cost::check_setup(run);
-  return report::report_from(plan_of(m, run.mesh, run.stages.lengths(), run.chunks_per_stage),
+  return report::report_from(plan_of(m, run.mesh, run.stages.cuts.lengths(), run.stages.chunks_per_stage),
                              shard::facts_of(m, run.rank_load()), std::string(optimizer.name),
                              optimizer::demands_of(optimizer), run, budget);
 }

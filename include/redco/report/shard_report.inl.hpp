@@ -35,8 +35,8 @@ namespace redco::report {
 REDCO_INLINE shard_report report_from(shard::dynamic_plan plan, fact::program const& facts, std::string optimizer,
                                       optimizer::demands const& demands, cost::setup const& run, std::int64_t budget) {
   shard_report report{run, std::move(optimizer), std::move(plan), {}, {}, graph_of(facts), budget};
-  report.run.stages = report.plan.stages;
-  report.run.zero_owns_all = demands.factors;
+  report.run.stages.cuts = report.plan.stages;
+  report.run.zero.owns_all = demands.factors;
   if (run.mesh.pp > 1) {
     cost::check_schedule(run, run.micro_batches);
     report.stages = cost::stage_costs(facts, demands, report.run);

@@ -125,17 +125,10 @@ class deployer {
 
   /// Returns the size in bytes of the gradient buckets that are summed over the replicas while
   /// backward runs: a multiple of 8. Returns 0 if all gradients are summed after backward.
-  std::int64_t gradient_bucket() const { return gradient_bucket_; }
+  std::int64_t gradient_bucket() const { return zero_.bucket; }
 
   /// Returns the ZeRO that the options request.
-  shape::zero zero() const {
-    return {.level = options_.zero,
-            .bucket = gradient_bucket_,
-            .overlaps = overlaps_replicas_,
-            .keep = options_.zero_keep,
-            .shared_over = grouped_.shared_over,
-            .owner = options_.zero_owner};
-  }
+  shape::zero const& zero() const { return zero_; }
 
   /// Returns true if messages between the model shards of a replica overlap with matrix products.
   bool overlaps_shards() const { return overlaps_shards_; }
@@ -220,11 +213,9 @@ class deployer {
   std::unique_ptr<comm::world> world_of_one() const;
 
   deployer_options options_;
-  options::grouped_mesh grouped_;
   redco::mesh mesh_;
+  shape::zero zero_;
   run::stage_schedule schedule_;  ///< order in which pipeline stages compute micro-batches
-  bool overlaps_replicas_;
-  std::int64_t gradient_bucket_;
   tensors::device_choice device_;
   std::unique_ptr<comm::world> world_;
   /// True if messages between model shards overlap with matrix products. Set after `world_`,

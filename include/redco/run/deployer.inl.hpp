@@ -85,6 +85,13 @@ inline options::grouped_mesh runnable_mesh(deployer_options const& o) {
   return options::mesh_with_shares(o.zero_within, options::mesh_of(o), how.processes / how.processes_on_host, o.zero);
 }
 
+/// Returns what the replicas of the run share out. A recorded CUDA graph does not overlap messages.
+inline shape::zero shared_state(deployer_options const& o) {
+  return options::zero_of({.level = o.zero, .keep = o.zero_keep, .owner = o.zero_owner}, runnable_mesh(o),
+                          options::launched().processes, o.cuda_graph ? std::optional(false) : o.overlap,
+                          o.gradient_bucket);
+}
+
 /// Returns true if messages between model shards overlap with matrix products by default: if the
 /// shards of a replica are on several hosts. Call it after the processes have connected. Returns
 /// false for deterministic runs, because products cut into pieces may be rounded differently.
@@ -110,14 +117,9 @@ namespace redco {
 
 REDCO_INLINE deployer::deployer(deployer_options options)
     : options_(run::detail::compared(std::move(options))),
-      grouped_(run::detail::runnable_mesh(options_)),
-      mesh_(grouped_.mesh),
+      mesh_(run::detail::runnable_mesh(options_).mesh),
+      zero_(run::detail::shared_state(options_)),
       schedule_(run::schedule_of(options_, mesh_)),
-      overlaps_replicas_(!options_.cuda_graph &&
-                         options::overlaps_replicas(mesh_, options::launched().processes, options_.overlap)),
-      gradient_bucket_(options::gradient_bucket(mesh_, options::launched().processes,
-                                                options_.cuda_graph ? std::optional(false) : options_.overlap,
-                                                options_.gradient_bucket, options_.zero, options_.zero_owner)),
       device_(run::devices_for(options_)),
       world_(comm::make_world(mesh_, run::detail::ranks_of(options_))),
       overlaps_shards_(options::overlaps_shards(
@@ -137,11 +139,10 @@ REDCO_INLINE deployer::deployer(deployer_options options)
   if (options::launched().processes == 1) return;
   run::detail::compare(*world_, "rank", [this](rank_context&) {
     return run::agreement_of({.mesh = mesh_,
-                              .zero_shared_over = grouped_.shared_over,
+                              .zero = zero_,
                               .device = device_.type,
                               .compute = dtype_.compute,
                               .kernels = tensors::kernel_set_in_use(),
-                              .gradient_bucket = gradient_bucket_,
                               .overlaps_shards = overlaps_shards_,
                               .shards_span_processes = run::detail::shards_span_processes(mesh_),
                               .threads = at::get_num_threads(),

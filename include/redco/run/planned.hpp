@@ -43,19 +43,6 @@ inline void check_experts(bool splits, mesh const& on) {
                                       ": the model has no experts to divide along ep; give these ranks to dp");
 }
 
-/// Sets the members of `run` that describe buckets of gradients, ZeRO and overlap with messages to
-/// those of the deployer.
-inline void set_shares(cost::setup& run, deployer const& where) {
-  shape::zero const zero = where.zero();
-  run.gradient_bucket = zero.bucket;
-  run.zero = zero.level;
-  run.zero_owner = zero.owner;
-  run.zero_keep = zero.keep;
-  run.zero_shared_over = zero.shared_over;
-  run.zero_overlaps = zero.overlaps;
-  run.overlap_shards = where.overlaps_shards();
-}
-
 /// Returns the plan (split of every parameter) of a model on the mesh of a run. Throws the errors
 /// of `check_experts` and `check_widths`, and those of wrong numbers of recomputed and kept blocks.
 template <model M>

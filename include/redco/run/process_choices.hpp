@@ -30,12 +30,10 @@ inline constexpr char const* start_alike =
 /// Choices of a process for its run, made from its options, its environment and its machine.
 struct process_choices {
   redco::mesh mesh{};
-  /// Mesh axes over whose ranks state is shared out
-  shape::axes zero_shared_over = shape::token_axes;
+  shape::zero zero = {};
   c10::DeviceType device = c10::DeviceType::CPU;
   dtype compute = dtype::f32;
   tensors::kernel_set kernels = tensors::kernel_set::fastest;
-  std::int64_t gradient_bucket = 0;  ///< Bytes of a gradient bucket; 0: sums after backward
   bool overlaps_shards = false;
   /// True if the shards of one replica are in several processes. Each process computes replicated
   /// parameters and sampled tokens itself, and they must stay equal to the last bit.
@@ -118,11 +116,11 @@ inline comm::agreement agreement_of(process_choices const& chosen) {
   comm::agreement all("machines or environments", start_alike);
   all.add("mesh", options::to_text(chosen.mesh));
   all.add("replicas of a group (--zero-within)",
-          std::to_string(chosen.mesh.size(chosen.zero_shared_over & shape::batch_axes)));
+          std::to_string(chosen.mesh.size(chosen.zero.shared_over & shape::batch_axes)));
   all.add("device (--device)", c10::DeviceTypeName(chosen.device, true));
   all.add("dtype (--dtype)", std::string(name_of(chosen.compute)));
   all.add("REDCO_KERNELS", std::string(name_of(chosen.kernels)));
-  all.add("bytes of a gradient bucket", std::to_string(chosen.gradient_bucket));
+  all.add("bytes of a gradient bucket", std::to_string(chosen.zero.bucket));
   all.add("overlap of messages between shards", chosen.overlaps_shards ? "on" : "off");
   if (!chosen.shards_span_processes) return all;
   all.add("threads of a rank (--threads)", std::to_string(chosen.threads));

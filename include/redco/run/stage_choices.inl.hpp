@@ -87,9 +87,9 @@ REDCO_INLINE stage_schedule schedule_of(deployer_options const& o, mesh const& o
 }
 
 REDCO_INLINE void set_stages(cost::setup& run, shape::stage_cuts const& cuts, stage_schedule const& order) {
-  run.stages = cuts;
-  run.chunks_per_stage = cuts.size() / cuts.stages();
-  run.schedule = order.kind;
+  run.stages.cuts = cuts;
+  run.stages.chunks_per_stage = cuts.size() / cuts.stages();
+  run.stages.schedule = order.kind;
   run.table = order.table.get();
 }
 

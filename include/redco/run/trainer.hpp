@@ -107,7 +107,8 @@ class trainer {
         report::setup_of(plan().mesh, global, micro_batch, where().compute(), where().options().recompute);
     run.hosts = options::launched().processes;
     run.machines = comm::machines_of(plan().mesh).hosts;
-    run::set_shares(run, where());
+    run.zero = where().zero();
+    run.overlap_shards = where().overlaps_shards();
     run::set_stages(run, plan().stages, where().schedule());
     auto const found = report_of(model_, optimizer_, run);
     where().page().planned_bytes = found.cost.memory.peak();

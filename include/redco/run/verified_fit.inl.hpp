@@ -201,7 +201,8 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
     cost::setup run{.mesh = rank.mesh, .load = {sizes[i][0], sizes[i][1], sizes[i][2]}};
     run.compute = where_.compute();
     run.recompute = where_.options().recompute;
-    set_shares(run, where_);
+    run.zero = where_.zero();
+    run.overlap_shards = where_.overlaps_shards();
     run.machines = comm::machines_of(rank.mesh).hosts;
     auto const add = [&](cost::messages const& all, bool of_step) {
       for (cost::message_total const& one : all) {

@@ -21,8 +21,8 @@ class gathered_blocks {
  public:
   /// `of`: the program of a model, or of consecutive blocks that a pipeline stage runs.
   constexpr gathered_blocks(fact::program const& of, setup const& s) {
-    if (s.zero < 3) return;
-    shared_buffers const buffers(of.parameters, s, s.zero_owns_all);
+    if (s.zero.level < 3) return;
+    shared_buffers const buffers(of.parameters, s);
     if (!buffers.zero.shares_values()) return;
     element_ = shape::size_of(s.compute);
     std::int64_t const begin = s.mesh.pp == 1 ? 0 : first_of(buffers);

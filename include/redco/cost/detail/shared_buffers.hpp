@@ -35,17 +35,8 @@ struct shared_buffers {
   /// Mesh of one stage and one shard of each replica, whose rank numbers are indices of replicas
   redco::mesh replicas;
 
-  /// `owns_all`: shape::zero::owns_all
   template <class Parameters>
-  constexpr shared_buffers(Parameters const& parameters, setup const& s, bool owns_all = false)
-      : zero(shape::zero{.level = s.zero,
-                         .bucket = s.gradient_bucket,
-                         .overlaps = s.zero_overlaps,
-                         .keep = s.zero_keep,
-                         .shared_over = s.zero_shared_over,
-                         .owner = s.zero_owner,
-                         .owns_all = owns_all}
-                 .on(s.mesh)) {
+  constexpr shared_buffers(Parameters const& parameters, setup const& s) : zero(s.zero.on(s.mesh)) {
     if (zero.level == 0) return;
     parts.push_back({});
     if (zero.owner == shape::zero_owner::whole) {

@@ -39,10 +39,11 @@ inline std::string widths_scope(run_request const& asked) {
 /// Returns the settings of ZeRO of a run as text, such as "zero 3 in groups of 2 replicas, 1 block
 /// kept".
 inline std::string zero_text(cost::setup const& s) {
-  int const replicas = s.mesh.size(shape::batch_axes), sharing = s.mesh.size(s.zero_shared_over & shape::batch_axes);
-  return "zero " + std::to_string(s.zero) + (s.zero_owner == shape::zero_owner::whole ? " with whole matrices" : "") +
+  int const replicas = s.mesh.size(shape::batch_axes), sharing = s.mesh.size(s.zero.shared_over & shape::batch_axes);
+  return "zero " + std::to_string(s.zero.level) +
+         (s.zero.owner == shape::zero_owner::whole ? " with whole matrices" : "") +
          (sharing < replicas ? " in groups of " + std::to_string(sharing) + " replicas" : "") +
-         (s.zero_keep > 0 ? ", " + std::to_string(s.zero_keep) + (s.zero_keep == 1 ? " block" : " blocks") + " kept"
+         (s.zero.keep > 0 ? ", " + std::to_string(s.zero.keep) + (s.zero.keep == 1 ? " block" : " blocks") + " kept"
                           : "");
 }
 
@@ -53,7 +54,7 @@ inline std::string run_text(shard_report const& r) {
   return "mesh " + options::to_text(s.mesh) + hosts_text(s.hosts) + ", " + std::string(name_of(s.compute)) + ", " +
          r.optimizer + ", " + std::to_string(s.micro_batches) +
          (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") + examples_text(s.load) +
-         (s.recompute.any() ? ", " + recomputed_text(s.recompute) : "") + (s.zero > 0 ? ", " + zero_text(s) : "");
+         (s.recompute.any() ? ", " + recomputed_text(s.recompute) : "") + (s.zero.level > 0 ? ", " + zero_text(s) : "");
 }
 
 inline std::string copies_text(shard::entry const& e) {

@@ -19,8 +19,11 @@ namespace redco::report::detail {
 
 /// Returns the name of a run's schedule, with the number of chunks per stage if there are several.
 inline std::string schedule_name(shard_report const& r) {
-  std::string const name{r.run.table != nullptr ? "of a file" : schedule::pipeline_kind_texts.text_of(r.run.schedule)};
-  return name + (r.run.chunks_per_stage > 1 ? ", " + std::to_string(r.run.chunks_per_stage) + " chunks per stage" : "");
+  std::string const name{r.run.table != nullptr ? "of a file"
+                                                : schedule::pipeline_kind_texts.text_of(r.run.stages.schedule)};
+  return name + (r.run.stages.chunks_per_stage > 1
+                     ? ", " + std::to_string(r.run.stages.chunks_per_stage) + " chunks per stage"
+                     : "");
 }
 
 /// Returns a range of blocks by its first and last block, such as "0-2".
