@@ -483,8 +483,9 @@ def write(case, folder):
         save_file({key: value.contiguous().clone() for key, value in tensors.items()}, folder / f"{name}.safetensors")
     meta = {"transformers": hf.__version__, "draw": draw, "adamw": ADAMW, "tolerances": TOLERANCES,
             "generation": {"max_new_tokens": NEW_TOKENS, "num_beams": BEAMS}, "meshes": ["1x1", "2x1", "1x2"]}
-    if case.balance:
-        meta |= {"balance": case.balance}
+    if case.balance:  # the factor of our loss, which OLMoE divides by the experts per token
+        chosen = case.config.num_experts_per_tok if case.config.model_type == "olmoe" else 1
+        meta |= {"balance": round(case.balance * chosen, 6)}
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
     return draw
 

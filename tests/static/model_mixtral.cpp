@@ -24,7 +24,8 @@ static_assert(count<mixtral_8x7b>("layers.*.self_attn.q_norm.weight") == 0 &&
 static_assert(part<mixtral_8x7b>("layers.*.mlp.experts.up", 2, reason::expert) == extents{8, 7168, 4096});
 static_assert(part<mixtral_8x7b>("layers.*.mlp.experts.down", 2, reason::expert) == extents{8, 4096, 7168});
 // The loss of transformers is not divided by the chosen experts, as routing::auxiliary_loss is.
-using decoder = redco::models::detail::expert_decoder<redco::models::mixtral_config>;
+using decoder =
+    redco::models::detail::expert_decoder<redco::models::mixtral_config, &redco::models::mixtral::coefficient>;
 static_assert(decoder::mlp::sizes(redco::models::mixtral_config{.experts_per_token = 3, .balance = 0.5})
                   .routing.coefficient == 1.5);
 static_assert(decoder::mlp::sizes(redco::models::mixtral_config{.experts_per_token = 3}).routing.coefficient == 0);

@@ -15,14 +15,11 @@
 namespace redco::models::detail {
 
 /// The layers of a LLaMA whose feed-forward layers are mixtures of experts, such as OLMoE and
-/// Mixtral. `Config`: the model's config, with the members of `olmoe_config`. `Traits`: further
+/// Mixtral. `Config`: the model's config, with the members of `olmoe_config`. `Coefficient`: a
+/// member or function of the config, the factor of the routers' auxiliary loss. `Traits`: further
 /// traits of attention.
-template <class Config, class... Traits>
+template <class Config, auto Coefficient, class... Traits>
 struct expert_decoder {
-  /// Returns the coefficient of `routing::auxiliary_loss`, which divides its counts by the chosen
-  /// experts per token. The loss of transformers, of which `balance` is the factor, does not.
-  static constexpr double coefficient(Config const& c) { return c.balance * static_cast<double>(c.experts_per_token); }
-
   static constexpr auto vocab = &Config::vocab;
   static constexpr auto width = &Config::width;
   static constexpr auto epsilon = &Config::norm_epsilon;
@@ -34,9 +31,9 @@ struct expert_decoder {
   using attention_branch =
       residual<sequential<named<"input_layernorm", rms_norm<width, epsilon>>, named<"self_attn", attention>>>;
   using all_experts = layers::experts<&Config::experts, width, &Config::ffn, layers::activation<&Config::activation>>;
-  using mlp = layers::moe<all_experts, layers::top<&Config::experts_per_token>, layers::dispatch::cdac,
-                          layers::routing::normalised<&Config::normalised>,
-                          layers::routing::auxiliary_loss<&expert_decoder::coefficient>>;
+  using mlp =
+      layers::moe<all_experts, layers::top<&Config::experts_per_token>, layers::dispatch::cdac,
+                  layers::routing::normalised<&Config::normalised>, layers::routing::auxiliary_loss<Coefficient>>;
   using mlp_branch =
       residual<sequential<named<"post_attention_layernorm", rms_norm<width, epsilon>>, named<"mlp", mlp>>>;
   using block = sequential<attention_branch, mlp_branch>;

@@ -51,7 +51,13 @@ struct mixtral_config {
 /// and keys. Initial weights are drawn from a normal distribution.
 struct mixtral {
   static constexpr auto epsilon = &mixtral_config::norm_epsilon;
-  using net = detail::expert_decoder<mixtral_config, layers::query_key_norm<&mixtral_config::query_key_norm, epsilon>,
+  /// Returns the coefficient of `routing::auxiliary_loss`, which divides its counts by the chosen
+  /// experts per token. The loss of transformers, of which `balance` is the factor, does not.
+  static constexpr double coefficient(mixtral_config const& c) {
+    return c.balance * static_cast<double>(c.experts_per_token);
+  }
+  using net = detail::expert_decoder<mixtral_config, &mixtral::coefficient,
+                                     layers::query_key_norm<&mixtral_config::query_key_norm, epsilon>,
                                      layers::sliding_window<&mixtral_config::window>>::net;
 
   mixtral_config config;

@@ -22,8 +22,8 @@ struct olmoe_config {
   std::int64_t experts = 64;
   std::int64_t experts_per_token = 8;
   bool normalised = false;  ///< True if the weights of a token's experts are divided by their sum
-  /// Factor of the auxiliary loss of each text and block, as `router_aux_loss_coef` of
-  /// transformers; 0: none
+  /// Factor of the auxiliary loss of each text and block, whose counts are divided by
+  /// `experts_per_token`; 0: none
   double balance = 0;
   double norm_epsilon = 1e-5;
   double theta = 10000;
@@ -43,7 +43,8 @@ struct olmoe_config {
 /// drawn from a normal distribution.
 struct olmoe {
   static constexpr auto epsilon = &olmoe_config::norm_epsilon;
-  using net = detail::expert_decoder<olmoe_config, layers::query_key_norm<true, epsilon, true>>::net;
+  using net =
+      detail::expert_decoder<olmoe_config, &olmoe_config::balance, layers::query_key_norm<true, epsilon, true>>::net;
 
   olmoe_config config;
 };
