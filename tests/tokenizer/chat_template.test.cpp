@@ -200,6 +200,7 @@ TEST_CASE("templates call members of results, and use filters that minja lacks")
   // The expected texts are those of transformers 5.24.
   CHECK(text("{% macro f(x) %}{{ x }}!{% endmacro %}{{ f('a').endswith('!') }}{{ f('a-b').split('-')[1] }}"
              "{{ 'yes' if (true and not f('a').endswith('b')) else '' }}") == "Trueb!yes");
+  CHECK(text("{{ 'a' 'b\n' \n 'c' ~ \"d\" \"'\" }}") == "ab\ncd'");
   CHECK(text("{{ 'aB cD' | capitalize }}|{{ 'aB cD-e' | title }}|{{ 'aXbX' | replace('X', '<>') }}") ==
         "Ab cd|Ab Cd-E|a<>b<>");
   CHECK(text("{{ ['p', 'q'] | first }}{{ messages[0].content | first }}|{{ 2.5 | string }}{{ 7 | string }}") ==

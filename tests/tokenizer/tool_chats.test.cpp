@@ -170,6 +170,9 @@ TEST_CASE("a null of a tool or a call that Jinja treats in another way is refuse
   };
   CHECK(refused("{{ tools | tojson }}{{ messages | tojson }}{% if tools[0].absent %}x{% endif %}").empty());
   CHECK(refused("{% for t in tools %}{% if t.default is none %}null{% endif %}{% endfor %}").empty());
+  CHECK(refused("{% for a in [messages[0].tool_calls[0].function.arguments.a] %}"
+                "{{ a if a is string else a | tojson }}{% endfor %}")
+            .empty());
   // transformers 5.24 writes "None" and "x"
   for (std::string const jinja : {"{{ messages[0].tool_calls[0].function.arguments.a | string }}",
                                   "{% for t in tools %}{% if t.default is defined %}x{% endif %}{% endfor %}"})

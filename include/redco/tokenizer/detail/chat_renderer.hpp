@@ -132,7 +132,9 @@ class chat_renderer {
     } catch (error const&) {
       return;
     }
-    if (with_texts(with_texts(std::move(with_marks), "\"" + mark + "\"", "null"), mark, "None") != text)
+    std::string const json = with_texts(std::move(with_marks), "\"" + mark + "\"", "null");
+    // A template may write a text in another way than null: null as JSON, and the mark as it is.
+    if (with_texts(json, mark, "None") != text && with_texts(json, mark, "null") != text)
       throw error(exit_code::data, source_ +
                                        " treats null in \"tools\" or in the arguments of a tool call in a way that is "
                                        "not computed here: leave keys without a value out");

@@ -61,7 +61,7 @@ inline std::string_view python_stripped(std::string_view text, bool left = true,
 /// - `value[index]` becomes `(function(value, index))`, a call of the given function. Slices, and
 ///   subscripts that begin with a quoted text, do not change.
 /// - `value.strip()` becomes `(redco_strip(value))`; lstrip and rstrip in the same way.
-/// - `name(...).member` becomes `(name(...)).member`.
+/// - `name(...).member` becomes `(name(...)).member`, and `"a" "b"` becomes `"ab"`.
 /// - Blanks that begin a line before `{{` become `{{ "blanks" }}`. minja would remove them.
 class template_for_minja {
  public:
@@ -147,8 +147,17 @@ class template_for_minja {
   }
 
   void read_quoted() {
+    char const quote = text_[at_];
     value_ = out_.size();
     copy(end_of_literal(text_, at_) - at_);
+    // Quoted texts that follow each other are one text; minja refuses them.
+    while (true) {
+      std::size_t const next = text_.find_first_not_of(" \t\r\n", at_);
+      if (next >= text_.size() || text_[next] != quote) return;
+      out_.pop_back();
+      at_ = next + 1;
+      copy(end_of_literal(text_, next) - at_);
+    }
   }
 
   void read_word() {
