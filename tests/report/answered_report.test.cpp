@@ -296,6 +296,18 @@ TEST_CASE("the command of a found plan names its level of ZeRO and the kept bloc
   CHECK(shares.ends_with("run: --mesh 4x1 --zero 3 --zero-keep 2 --dtype f32 --global-batch 24 --micro-batch 6\n"));
 }
 
+TEST_CASE("a search names the numbers of replicas that it does not try because they do not divide the batch") {
+  auto const text_of = [](int ranks, std::int64_t batch) {
+    redco::cost::search_result found;
+    found.smallest.run = {.mesh = {.tp = ranks}, .load = {batch, 90}};
+    return redco::report::search_text(found, {.load = {batch, 90}, .ranks = ranks});
+  };
+  CHECK(text_of(12, 8).find("divides experts; dp 3, 6, which does not divide the batch\n") != std::string::npos);
+  CHECK(text_of(4, 8).find("dp ") == std::string::npos);
+  // A run with more replicas than examples is refused.
+  CHECK(text_of(7, 4).find("dp ") == std::string::npos);
+}
+
 TEST_CASE("other numbers of model shards leave out those whose replicas do not divide into groups") {
   redco::report::run_request asked{.mesh = {.dp = 4}};
   asked.zero.level = 1;

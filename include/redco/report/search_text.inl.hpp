@@ -37,9 +37,16 @@ inline std::string flags_text(cost::found_plan const& best, cost::search_space c
          (best.sequence_parallel ? ", of the model as redco::models::sequence_parallel" : "");
 }
 
-/// Line about the meshes that a search does not try.
-inline constexpr std::string_view untried =
-    "not tried: meshes with cp, which divides the tokens of each example, or ep, which divides experts\n";
+/// Returns the line about the meshes that a search does not try. They include numbers of replicas
+/// that a run accepts although they do not divide the batch.
+inline std::string untried_text(cost::search_space const& space) {
+  std::string uneven;
+  for (int dp = 2; dp <= space.ranks && dp <= space.load.batch; ++dp)
+    if (space.ranks % dp == 0 && space.load.batch % dp != 0)
+      uneven += (uneven.empty() ? "" : ", ") + std::to_string(dp);
+  return "not tried: meshes with cp, which divides the tokens of each example, or ep, which divides experts" +
+         (uneven.empty() ? "" : "; dp " + uneven + ", which does not divide the batch") + "\n";
+}
 
 /// Returns the order of a plan's pipeline stages with their chunks per stage, such as "interleaved
 /// 2", or "-" for one stage.
@@ -96,13 +103,13 @@ REDCO_INLINE std::string search_text(cost::search_result const& found, cost::sea
                           detail::hosts_text(space.hosts) + ", " + detail::examples_text(space.load) + " a step";
   if (found.plans.empty())
     return "no plan fits " + detail::bytes_text(space.budget) + " on every rank (" + run + "); the smallest peak is\n" +
-           detail::plan_table({found.smallest}).text() + std::string(detail::untried) +
+           detail::plan_table({found.smallest}).text() + detail::untried_text(space) +
            "take more ranks, a shorter sequence or more memory, or plan such a mesh with --mesh\n";
   auto const end = found.plans.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.plans.size()));
   return run + ": " + std::to_string(found.plans.size()) + " plans" +
          (space.budget > 0 ? " fit " + detail::bytes_text(space.budget) + " on every rank" : "") +
          "; step times are predicted\n" + detail::plan_table({found.plans.begin(), end}).text() +
-         std::string(detail::untried) + "run: " + detail::flags_text(found.plans.front(), space) + "\n";
+         detail::untried_text(space) + "run: " + detail::flags_text(found.plans.front(), space) + "\n";
 }
 
 }  // namespace redco::report
