@@ -14,10 +14,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <unistd.h>
 
 namespace {
 
@@ -263,7 +266,12 @@ TEST_CASE("sweeping removes files of dead runs and repairs pointers that they di
   store.begin(9);
   std::filesystem::create_directories(folder / "ckpts/.trash-step_1-run-b/x");
   std::filesystem::create_directories(folder / "ckpts/.corrupt-step_3");
+  std::string const result = "eval_results_epoch0.json", of_dead = result + ".unfinished.0";
+  std::string const of_this = result + ".unfinished." + std::to_string(::getpid()), of_user = "notes.unfinished.txt";
+  for (std::string const& name : {result, of_dead, of_this, of_user}) std::ofstream(folder / name) << "x";
   store.sweep(lock);
+  CHECK(!std::filesystem::exists(folder / of_dead));
+  for (std::string const& name : {result, of_this, of_user}) CHECK(std::filesystem::exists(folder / name));
   redco::workdir::manifest newest = facts_of(6);
   newest.best = {{"min_loss", {0.5, 6}}, {"max_f1", {0.1, 5}}};
   newest.names = {"epoch_1"};

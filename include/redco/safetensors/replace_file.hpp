@@ -16,6 +16,10 @@ void replace_file(std::filesystem::path const& path, std::string_view text, std:
 /// `path`. Leaves the folder and its files unchanged.
 void check_replaceable(std::filesystem::path const& path, std::string_view cure);
 
+/// Returns true if `name` is the name of a temporary file of replace_file() in another process. If
+/// that process has ended, it was killed and has left the file.
+bool is_unfinished_name(std::string_view name);
+
 }  // namespace redco::safetensors
 
 #include <redco/config.hpp>

@@ -20,13 +20,15 @@
 
 namespace redco::safetensors::detail {
 
+inline constexpr std::string_view unfinished_mark = ".unfinished.";  ///< before the process id
+
 /// A temporary file in the folder of the file that it will replace. The member publish() renames it
 /// to the name of that file. The destructor removes the temporary file unless publish() has
 /// succeeded. Members throw std::system_error.
 class unfinished_file {
  public:
   explicit unfinished_file(std::filesystem::path const& target)
-      : target_(target), path_(target.string() + ".unfinished." + std::to_string(::getpid())) {
+      : target_(target), path_(target.string() + std::string(unfinished_mark) + std::to_string(::getpid())) {
     char const* const name = path_.c_str();
     ops_.remove_file(name);  // a killed process with this id may have left one
     descriptor_ = checked(ops_.create(name));
@@ -109,6 +111,14 @@ REDCO_INLINE void replace_file(std::filesystem::path const& path, std::string_vi
 
 REDCO_INLINE void check_replaceable(std::filesystem::path const& path, std::string_view cure) {
   if (!detail::takes_bytes_only(path)) detail::with_unfinished(path, cure, [](detail::unfinished_file&) {});
+}
+
+REDCO_INLINE bool is_unfinished_name(std::string_view name) {
+  std::size_t const mark = name.rfind(detail::unfinished_mark);
+  if (mark == 0 || mark == std::string_view::npos) return false;
+  std::string_view const process = name.substr(mark + detail::unfinished_mark.size());
+  return !process.empty() && process.find_first_not_of("0123456789") == std::string_view::npos &&
+         process != std::to_string(::getpid());
 }
 
 }  // namespace redco::safetensors

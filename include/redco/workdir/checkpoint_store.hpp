@@ -9,6 +9,7 @@
 #include <redco/safetensors/file_ops.hpp>
 #include <redco/safetensors/names.hpp>
 #include <redco/safetensors/output_file.hpp>
+#include <redco/safetensors/replace_file.hpp>
 #include <redco/safetensors/xxh64.hpp>
 
 #include <redco/diag/error.hpp>
@@ -173,9 +174,10 @@ class checkpoint_store {
     }
   }
 
-  /// Removes unfinished checkpoint folders of earlier runs. Holding `lock` proves that those runs
-  /// have ended. Also completes a commit() that was killed while it replaced a checkpoint: the new
-  /// folder gets the name if it is complete, else the old folder gets its name back.
+  /// Removes unfinished checkpoint folders of earlier runs, and unfinished files in their workdir,
+  /// such as eval_results.json.unfinished.71. Holding `lock` proves that those runs have ended.
+  /// Also completes a commit() that was killed while it replaced a checkpoint: the new folder gets
+  /// the name if it is complete, else the old folder gets its name back.
   void sweep(workdir_lock const& lock) {
     std::filesystem::path const folder = lock.workdir() / checkpoint_names::folder;
     std::error_code absent;
@@ -185,6 +187,9 @@ class checkpoint_store {
       if (name.starts_with(unfinished_mark) || name.starts_with(trash_mark)) left.push_back(entry.path());
       if (name.starts_with(replaced_mark)) replaced.push_back(entry.path());
     }
+    for (auto const& entry : std::filesystem::directory_iterator(lock.workdir(), absent))
+      if (entry.is_regular_file(absent) && safetensors::is_unfinished_name(entry.path().filename().string()))
+        left.push_back(entry.path());
     for (auto const& path : replaced) finish_replacing(folder, path);
     for (auto const& path : left) disk_.remove_all(path);
   }
