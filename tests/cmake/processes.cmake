@@ -28,11 +28,11 @@ if("run" IN_LIST redco_rooms AND NOT REDCO_SANITIZE)
   endforeach()
   # Trainings whose pipeline stages are processes.
   redco_test_program(stages program processes/stages.cpp)
-  foreach(check losses verify large parts peaks overlap shares context experts killed memory)
+  foreach(check losses verify large parts peaks overlap shares context experts killed preempted memory)
     redco_add_test(processes.stages_${check} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/processes/stages.py
       $<TARGET_FILE:stages> --work ${PROJECT_BINARY_DIR}/tests/stages_${check} ${check})
   endforeach()
-  foreach(check losses verify shares context experts killed)
+  foreach(check losses verify shares context experts killed preempted)
     redco_add_test(processes.mpi_stages_${check} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/processes/stages.py
       $<TARGET_FILE:stages> --work ${PROJECT_BINARY_DIR}/tests/mpi_stages_${check} --mpirun=${by_mpirun} ${check}
       PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")

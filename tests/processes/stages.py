@@ -14,6 +14,8 @@
     experts   ranks that hold different experts train as one rank does
     killed    a killed process ends all others, with its rank and the call that waits for it
     memory    a model that one process may not hold trains on four stages
+
+    preempted a run saves after SIGTERM and ends with exit code 75
 """
 import argparse
 import array
@@ -21,6 +23,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -218,6 +221,26 @@ def killed(start):
         else:
             assert sorted(codes) == [-9, 69, 69, 69], f"{codes}: {text}"
             assert re.search(rf"rank {victim}: its process on [^ ]+ \(127.0.0.1\) is gone without a word", text), text
+
+
+def preempted(start):
+    # Steps of more than a second: the run must not end before its save.
+    arguments = ["--mesh", "pp=2", "--max-steps", "1000", "--epochs", "500", "--width", "256", "--length", "256", "--layers", "8",
+                 "--global-batch", "48"]
+    folder, started = start.start(2, arguments)
+    rows, end = folder / "metrics.jsonl", time.monotonic() + 120
+    while not (rows.exists() and rows.read_text()):
+        assert time.monotonic() < end and all(one.poll() is None for one in started), f"{start.name}: no step"
+        time.sleep(0.02)
+    ranks = [one.pid for one in started]
+    if start.mpirun:
+        ranks = list(map(int, Path(f"/proc/{started[0].pid}/task/{started[0].pid}/children").read_text().split()))
+    assert len(ranks) == 2, ranks
+    for rank in ranks:
+        os.kill(rank, signal.SIGTERM)
+    codes, text = agreement.ended(started)
+    assert set(codes) == {75} and "stopped by SIGTERM after step" in text, f"{start.name}: {codes}: {text}"
+    assert (folder / "ckpts" / "last" / "manifest.json").exists(), f"{start.name}: nothing is saved: {text}"
 
 
 def memory(start):

@@ -32,22 +32,23 @@ class launcher_signal {
     return since != 0 && now() - since >= std::chrono::nanoseconds(ago).count();
   }
 
-  /// Ends the process by SIGTERM, unless the program has its own handler for SIGTERM.
+  /// Ends the process by SIGTERM, unless the program handles SIGTERM itself. It does if it has
+  /// installed a handler before watch(), or a later handler that calls note(). The handler of
+  /// `stop_signals` is such a handler: the run saves and ends with exit code 75.
   static void pass_on() {
-    if (is_handled()) return;
-    struct sigaction standard {};
-    standard.sa_handler = SIG_DFL;
-    ::sigaction(SIGTERM, &standard, nullptr);
-    ::raise(SIGTERM);
+    if (!is_handled()) end();
   }
 
  private:
   struct noted {
     /// Time of the first SIGTERM in nanoseconds of the monotonic clock; 0 if none has come.
     std::atomic<std::int64_t> since = 0;
+    std::atomic<bool> passed_by_later = false;  ///< a handler installed after watch() called note()
     struct sigaction earlier {};
   };
-  static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+  static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+  /// Nanoseconds in which a repeated SIGTERM does not end a program that handles the first.
+  static constexpr std::int64_t patience = 5'000'000'000;
 
   static noted& state() {
     static noted one;
@@ -57,15 +58,27 @@ class launcher_signal {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
   }
-  static bool is_handled() { return (state().earlier.sa_flags & SA_SIGINFO) || state().earlier.sa_handler != SIG_DFL; }
+  static bool has_earlier() { return (state().earlier.sa_flags & SA_SIGINFO) || state().earlier.sa_handler != SIG_DFL; }
+  static bool is_handled() { return has_earlier() || state().passed_by_later; }
+
+  static void end() {
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    ::sigaction(SIGTERM, &standard, nullptr);
+    ::raise(SIGTERM);
+  }
 
   static void note(int number, siginfo_t* information, void* context) {
     int const error_number = errno;
     std::int64_t unset = 0;
     bool const first = state().since.compare_exchange_strong(unset, now());
+    struct sigaction current {};
+    ::sigaction(SIGTERM, nullptr, &current);
+    bool const direct = (current.sa_flags & SA_SIGINFO) && current.sa_sigaction == note;
+    if (!direct) state().passed_by_later = true;
     struct sigaction const& earlier = state().earlier;
-    if (!is_handled()) {
-      if (!first) pass_on();
+    if (!has_earlier()) {
+      if (direct && !first && (!is_handled() || now() - state().since > patience)) end();
     } else if (earlier.sa_flags & SA_SIGINFO) {
       earlier.sa_sigaction(number, information, context);
     } else {
