@@ -121,8 +121,6 @@ TEST_CASE("keys of conversations that cannot be obeyed are refused by name") {
       {answer(R"("train_detail": [1])"), R"(element 2 under "messages" has "train_detail", which is not obeyed)"},
       {R"({"messages": [{"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}}]})",
        R"(element 1 under "messages" has "function_call", which is not obeyed; write "tool_calls": [)"},
-      {R"({"messages": [{"role": "function", "name": "f", "content": "1"}, {"role": "assistant", "content": "b"}]})",
-       R"(element 1 under "messages" has the role "function", which is not obeyed; write the role "tool")"},
       {answer(R"("weight": 0)"), R"(the conversation has no message of the role "assistant" to learn)"},
       {R"({"messages": [{"role": "user", "content": "a", "weight": 1}, {"role": "assistant", "content": "b"}]})",
        R"(element 1 under "messages" has "weight" in a message of the role "user")"},

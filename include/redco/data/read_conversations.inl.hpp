@@ -80,9 +80,6 @@ inline tokenizer::chat_message message_of(json::json_value const& object, std::s
   refuse_keys(object, {"train_detail", "training_detail"}, where, "write \"train\" for a whole message");
   refuse_keys(object, {"function_call"}, where,
               R"(write "tool_calls": [{"type": "function", "function": {"name": ..., "arguments": ...}}])");
-  if (*role == "function")
-    throw error(exit_code::data, where + R"( has the role "function", which is not obeyed; write the role "tool", and )"
-                                         R"("tool_calls" in the answer before it)");
   tokenizer::chat_message message{role->get<std::string>(), content_of(object, where)};
   bool const answer = message.role == "assistant";
   message.trained = is_learned(object, where);
