@@ -21,10 +21,11 @@ std::string rows(int first, int last) {
   return text;
 }
 
-std::string after_resuming(std::string const& before, std::optional<std::int64_t> last_step) {
+std::string after_resuming(std::string const& before, std::optional<std::int64_t> last_step,
+                           bool evaluates_again = false) {
   temporary_folder folder;
   std::ofstream(folder.path / "metrics.jsonl") << before;
-  { redco::log::metrics_log log(folder.path / "metrics.jsonl", last_step); }
+  { redco::log::metrics_log log(folder.path / "metrics.jsonl", last_step, {}, evaluates_again); }
   return content_of(folder.path / "metrics.jsonl");
 }
 
@@ -55,6 +56,10 @@ TEST_CASE("an evaluation has its own row after its step's row, and the counted u
         "{\"step\":4,\"epoch\":1,\"eval/accuracy\":0.75,\"eval/loss\":null}\n");
   CHECK(after_resuming(content_of(file), 4) == content_of(file));
   CHECK(after_resuming(content_of(file), 3) == "");
+  CHECK(after_resuming(rows(1, 4) + "{\"step\":4,\"epoch\":1,\"eval/loss\":2}\n", 4, true) == rows(1, 4));
+  CHECK(after_resuming(rows(1, 4), 4, true) == rows(1, 4));
+  CHECK(after_resuming("{\"step\":3,\"eval/loss\":2}\n" + rows(4, 4), 4, true) ==
+        "{\"step\":3,\"eval/loss\":2}\n" + rows(4, 4));
 }
 
 TEST_CASE("numbers that JSON cannot write are null, and names of further metrics are escaped") {

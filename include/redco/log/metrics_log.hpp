@@ -59,12 +59,13 @@ struct metrics_row {
 class metrics_log {
  public:
   /// Opens `file` for appending. If a run resumes after step `last_step`, rows of later steps are
-  /// removed, because the run writes them again. A half-written last line is removed too. Thus the
-  /// file has one row per step.
+  /// removed, because the run writes them again. With `evaluates_again`, the row of that step's
+  /// evaluation is removed too. A half-written last line is removed. Thus the file has one row per
+  /// step and one per evaluation.
   explicit metrics_log(std::filesystem::path const& file, std::optional<std::int64_t> last_step = {},
-                       std::function<void(std::string const&)> warn = {})
+                       std::function<void(std::string const&)> warn = {}, bool evaluates_again = false)
       : file_(file, std::move(warn)) {
-    if (auto const bytes = kept_bytes(file, last_step)) file_.cut(*bytes);
+    if (auto const bytes = kept_bytes(file, last_step, evaluates_again)) file_.cut(*bytes);
   }
 
   void write(metrics_row const& row) {
@@ -104,10 +105,11 @@ class metrics_log {
   }
 
   /// Returns the number of bytes of `file` before the first row that is half-written or later than
-  /// `last_step`. Returns nothing if all rows may stay.
+  /// `last_step`; with `evaluates_again`, also before the row of an evaluation after `last_step`.
+  /// Returns nothing if all rows may stay.
   static std::optional<std::uintmax_t> kept_bytes(std::filesystem::path const& file,
-                                                  std::optional<std::int64_t> last_step) {
-    constexpr std::string_view head = "{\"step\":";
+                                                  std::optional<std::int64_t> last_step, bool evaluates_again = false) {
+    constexpr std::string_view head = "{\"step\":", of_evaluation = "\"eval/";
     std::error_code ignored;
     // A device or a pipe has no rows to keep.
     if (!std::filesystem::is_regular_file(file, ignored)) return {};
@@ -118,7 +120,8 @@ class metrics_log {
       std::int64_t step = 0;
       if (!last_step || line.compare(0, head.size(), head) != 0) continue;
       std::from_chars(line.data() + head.size(), line.data() + line.size(), step);
-      if (step > *last_step) return kept;
+      bool const repeats = evaluates_again && step == *last_step && line.find(of_evaluation) != std::string::npos;
+      if (step > *last_step || repeats) return kept;
     }
     return {};
   }

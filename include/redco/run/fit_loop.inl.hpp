@@ -154,7 +154,7 @@ REDCO_INLINE void fit_loop::start() {
   }
   if (first()) describe_start();
   ckpt::write_on_first(rank_.world, "opening the outputs of the run", where_.disk_limits(), [&] {
-    recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step(), report_.unit);
+    recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step(), report_.unit, saves_.interrupted);
     recorder_->save("config.json", workdir::run_config(options_.config, where_.dtype_choice()));
     recorder_->save_best(saves_.best());
   });

@@ -41,11 +41,12 @@ class run_recorder {
   };
 
   /// Opens the outputs in `workdir`. Rows of metrics.jsonl after step `steps_done` are moved to a
-  /// file metrics.older-*.jsonl, which the log names. `unit`: unit of the throughput. For "tokens",
+  /// file metrics.older-*.jsonl, which the log names. With `evaluates_again`, the row of an
+  /// evaluation after `steps_done` is removed. `unit`: unit of the throughput. For "tokens",
   /// the throughput counts token ids, and the row of a step also has the labels per second, which
   /// are the weight of the loss. For all other units, the throughput counts examples.
   run_recorder(log::console& where, log::run_log& log, std::filesystem::path workdir, std::int64_t steps_done,
-               std::string unit);
+               std::string unit, bool evaluates_again = false);
 
   void begin_epoch(int epoch, int epochs, std::int64_t steps, std::int64_t done, std::int64_t run_left);
 

@@ -55,12 +55,13 @@ REDCO_INLINE void write_results(std::filesystem::path const& file, json::json_va
 }
 
 REDCO_INLINE run_recorder::run_recorder(log::console& where, log::run_log& log, std::filesystem::path workdir,
-                                        std::int64_t steps_done, std::string unit)
+                                        std::int64_t steps_done, std::string unit, bool evaluates_again)
     : workdir_(std::move(workdir)),
       log_(log),
       bar_(where),
-      metrics_(workdir_ / "metrics.jsonl", detail::step_to_cut(workdir_, steps_done, log),
-               [&log](std::string const& text) { log.warning(text); }),
+      metrics_(
+          workdir_ / "metrics.jsonl", detail::step_to_cut(workdir_, steps_done, log),
+          [&log](std::string const& text) { log.warning(text); }, evaluates_again),
       events_(workdir_, {.purge_from_step = steps_done > 0 ? std::optional(steps_done + 1) : std::nullopt,
                          .warn = [&log](std::string const& text) { log.warning(text); }}),
       unit_(std::move(unit)) {}

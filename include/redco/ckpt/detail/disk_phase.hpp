@@ -63,7 +63,7 @@ class disk_phase {
   disk_phase(comm::group& world, std::string task, std::uint64_t bytes, workdir::disk_limits const& limits)
       : world_(world),
         task_(std::move(task)),
-        label_(task_),
+        label_(task_ + limit_text),
         all_(bytes),
         between_(limits.between),
         next_(clock::now() + between_),
@@ -93,6 +93,7 @@ class disk_phase {
   using clock = std::chrono::steady_clock;
   /// Messages of at most 16 MiB: the ranks report after each GiB.
   static constexpr std::int64_t messages_between = 64;
+  static constexpr char const* limit_text = "; --disk-deadline limits the time without progress";
 
   /// Exchanges the progress of all ranks. Returns true if all have finished.
   bool report(bool finished) {
@@ -118,7 +119,7 @@ class disk_phase {
     }
     label_ = task_ + ": " + progress_text(done, all);
     if (!over) label_ += ", rank " + std::to_string(slowest) + comm::on_host_of_rank(slowest);
-    label_ += "; --disk-deadline limits the time without progress";
+    label_ += limit_text;
     next_ = clock::now() + between_;
     return over;
   }
