@@ -12,7 +12,7 @@
 namespace redco::run {
 
 /// The tolerance of a comparison: `noise` times the rounding noise that was measured for the value,
-/// plus a few roundings, which the members give relative to a value. Loss, gradient norm and count:
+/// plus a fixed part, which the members give relative to a value. Loss, gradient norm and count:
 /// their own values. Gradient and optimizer slot: the tensor's largest element, or `floor` times
 /// the network's largest. Update: the network's largest update.
 struct verify_tolerance {
