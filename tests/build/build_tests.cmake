@@ -62,7 +62,7 @@ foreach(name build.format build.report_browser)
 endforeach()
 
 # The longest tests start first.
-foreach(name demo.pretrained recipe.captioning recipe.classification room.run room.run.shares)
+foreach(name demo.pretrained recipe.captioning recipe.classification room.run room.run.zero room.run.shares)
   if(TEST ${redco_prefix}${name})
     set_tests_properties(${redco_prefix}${name} PROPERTIES COST 100)
   endif()

@@ -11,9 +11,11 @@ set(redco_outside_only model compat)
 # Rooms whose cases ask for the optional libraries of tokenizers, or call them
 set(redco_with_text_libraries tokenizer pretrained)
 
-# Files of the room run, about shares of state and experts, that are a test of their own, because
-# all cases take minutes
-set(redco_files_of_shares "^(zero|owners|gathered|gradient_shares|expert)")
+# Files of the room run, about shares of state and experts, that are two tests of their own, because
+# all cases take minutes, and longer under ThreadSanitizer
+set(redco_groups_of_run zero shares)
+set(redco_files_of_zero "^zero(_checkpoints)?[.]")
+set(redco_files_of_shares "^(zero_[^c]|zero_cases|owners|gathered|gradient_shares|expert)")
 
 foreach(room IN LISTS REDCO_ROOMS)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${room}/*.test.cpp)
@@ -37,17 +39,19 @@ foreach(room IN LISTS REDCO_ROOMS)
     # Catch2 makes tags of file names.
     set(usual "~[outside]~[.]")
     if(room STREQUAL "run")
-      set(of_shares)
-      foreach(source IN LISTS sources)
-        get_filename_component(file ${source} NAME_WLE)
-        if(file MATCHES "${redco_files_of_shares}")
-          string(APPEND of_shares "[#${file}]~[outside]~[.],")
-          string(APPEND usual "~[#${file}]")
-        endif()
+      foreach(group IN LISTS redco_groups_of_run)
+        set(of_group)
+        foreach(source IN LISTS sources)
+          get_filename_component(file ${source} NAME_WLE)
+          if(file MATCHES "${redco_files_of_${group}}")
+            string(APPEND of_group "[#${file}]~[outside]~[.],")
+            string(APPEND usual "~[#${file}]")
+          endif()
+        endforeach()
+        string(REGEX REPLACE ",$" "" of_group "${of_group}")
+        redco_add_test(room.run.${group} COMMAND ${redco_launcher} $<TARGET_FILE:test_run> --filenames-as-tags ${of_group}
+          PROPERTIES ENVIRONMENT "${redco_${kind}_environment}" FAIL_REGULAR_EXPRESSION "No test")
       endforeach()
-      string(REGEX REPLACE ",$" "" of_shares "${of_shares}")
-      redco_add_test(room.run.shares COMMAND ${redco_launcher} $<TARGET_FILE:test_run> --filenames-as-tags ${of_shares}
-        PROPERTIES ENVIRONMENT "${redco_${kind}_environment}" FAIL_REGULAR_EXPRESSION "No test")
     endif()
     if(NOT room IN_LIST redco_outside_only)
       redco_add_test(room.${room} COMMAND ${redco_launcher} $<TARGET_FILE:test_${room}> --filenames-as-tags ${usual}
