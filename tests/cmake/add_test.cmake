@@ -8,7 +8,7 @@ function(redco_add_test name)
   add_test(NAME ${redco_prefix}${name} COMMAND ${arg_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set(limit 900)  # seconds
   if(REDCO_SANITIZE)
-    set(limit 1800)
+    set(limit 2700)
   endif()
   set_tests_properties(${redco_prefix}${name} PROPERTIES TIMEOUT ${limit} SKIP_RETURN_CODE 77 PROCESSORS 2
     ENVIRONMENT_MODIFICATION REDCO_DEVICE=set:cpu ${arg_PROPERTIES})
